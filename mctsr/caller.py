@@ -1,0 +1,68 @@
+"""The model as one ask sees it: prompts are filled, places are named, costs are counted."""
+
+from collections.abc import Mapping
+
+from mctsr.errors import PromptError
+from mctsr.lm.base import LM, Completion, Message, Place, Request, Role, Tally
+from mctsr.prompting import Prompts
+
+
+class Caller:
+    """What expanders and judges talk to.
+
+    Attributes:
+        tally: What the ask has cost so far, also when it is cancelled later.
+    """
+
+    def __init__(self, lm: LM, prompts: Prompts, problem: str, ask: int) -> None:
+        self._lm = lm
+        self._prompts = prompts
+        self._problem = problem
+        self._ask = ask
+        self.tally = Tally()
+
+    async def say(
+        self,
+        prompt: str,
+        values: Mapping[str, str],
+        *,
+        role: Role = "policy",
+        temperature: float | None = None,
+        draft: int = 0,
+        sample: int = 0,
+        attempt: int = 0,
+    ) -> Completion:
+        """Fill the prompt file `prompt` and return one completion.
+
+        Args:
+            prompt: Name of the prompt file; also the part in the call's place.
+            values: One text for each of its inputs.
+            role: Which model answers.
+            temperature: Overrides the role's default unless the user chose one.
+            draft: Number of the draft within the ask; -1 for the asked node itself.
+            sample: Number of the sample of the same thing.
+            attempt: Number of the try at a reply that can be parsed.
+
+        Raises:
+            PromptError: No such prompt, or the wrong values.
+            ServerError: The call failed for good; ContextOverflow when it does not fit.
+        """
+        template = self._prompts.get(prompt)
+        if template is None:
+            raise PromptError(f"no prompt named {prompt!r}; there are {sorted(self._prompts)}")
+        turns = tuple(Message(role, text) for role, text in template.fill(values))  # type: ignore[arg-type]
+        request = Request(turns, role, temperature, template.schema)
+        return await self.complete(request, part=prompt, draft=draft, sample=sample, attempt=attempt)
+
+    async def complete(
+        self, request: Request, *, part: str, draft: int = 0, sample: int = 0, attempt: int = 0
+    ) -> Completion:
+        """Complete a request that no prompt file describes; raises what `LM.complete` raises."""
+        place = Place(self._problem, self._ask, part, draft, sample, attempt)
+        try:
+            completion = await self._lm.complete(place, request)
+        except Exception:
+            self.tally.failed += 1
+            raise
+        self.tally.count(completion)
+        return completion

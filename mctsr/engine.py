@@ -1,0 +1,243 @@
+"""The loop: ask, await, tell.
+
+    selector ── Ask ──▶ expander ──▶ judge ──▶ drafts, verdicts ──▶ tree.add, backup ──▶ selector.tell
+       µs                 seconds, LLM                                     µs
+
+One loop grows one tree. Asks are folded in the order they were made, whatever arrives first, so a tree is a
+function of the replies. The engine knows no recipe, no file and no screen; who wants to watch gets events.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from mctsr.caller import Caller
+from mctsr.errors import UsageError
+from mctsr.kernels.node import NONE
+from mctsr.lm.base import LM, Tally
+from mctsr.parts import Ask, Ledger, Path, Problem
+from mctsr.prompting import Prompts
+from mctsr.recipe import Recipe
+from mctsr.rollout import Asked, Before, Done, Event, Folded, Stopped, fold, work
+from mctsr.stop import Limits
+from mctsr.tree import Tree
+
+MAX_SERVER_FAULTS = 3
+
+
+class Decisions(Protocol):
+    """Where choices that depend on the clock are written before they are acted on, and read on replay."""
+
+    def decided(self, fold: int) -> tuple[str, Tally] | None:
+        """Return what was decided after `fold` folds, with what the work in flight had cost by then."""
+
+    def decide(self, fold: int, what: str, charged: Tally) -> None:
+        """Write a decision down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a search leaves behind.
+
+    Attributes:
+        tree: The tree.
+        ledger: What it cost.
+        reason: Why it stopped.
+        failed: Whether server faults ended it; its answers then mean nothing.
+    """
+
+    tree: Tree
+    ledger: Ledger
+    reason: str
+    failed: bool
+
+
+class _Flight(NamedTuple):
+    number: int
+    ask: Ask
+    caller: Caller
+    task: "asyncio.Task[Done]"
+
+
+class _Stop(NamedTuple):
+    reason: str
+    failed: bool = False
+
+
+async def search(
+    problem: Problem,
+    recipe: Recipe,
+    lm: LM,
+    *,
+    seed: int = 0,
+    prompts: Prompts | None = None,
+    limits: Limits | None = None,
+    watch: Callable[[Event], None] = lambda _: None,
+    decisions: Decisions | None = None,
+) -> Outcome:
+    """Grow one tree for `problem`.
+
+    Args:
+        problem: The question.
+        recipe: The six parts.
+        lm: The model, or a log in front of it.
+        seed: The run's seed; every choice of the search derives from it and the problem's id.
+        prompts: What the parts say to the model; the shipped prompts when None.
+        limits: What the problem may cost.
+        watch: Receives every event, in order.
+        decisions: Where choices made by the clock are kept.
+
+    Raises:
+        UsageError: The recipe needs what the model does not offer.
+        Refused, ServerGone: The run cannot go on.
+    """
+    if missing := recipe.needs - lm.offers:
+        raise UsageError(
+            f"the recipe needs {sorted(missing)} from the model, the server offers {sorted(lm.offers)}; "
+            "choose another recipe or server"
+        )
+    prompts, limits = prompts or Prompts(), limits or Limits()
+    loop = _Search(problem, recipe, lm, seed, prompts, limits, watch, decisions)
+    try:
+        loop.launch(Ask(NONE, recipe.selector.roots))
+        while loop.flights:
+            if not await loop.arrived():
+                break
+            loop.tell()
+            loop.ask()
+        return loop.outcome()
+    finally:
+        await loop.drop()
+
+
+@dataclass
+class _Search:
+    """The state of one loop."""
+
+    problem: Problem
+    recipe: Recipe
+    lm: LM
+    seed: int
+    prompts: Prompts
+    limits: Limits
+    watch: Callable[[Event], None]
+    decisions: Decisions | None
+    ledger: Ledger = field(default_factory=Ledger)
+    flights: deque[_Flight] = field(default_factory=deque)
+    stop: _Stop | None = None
+    folds: int = 0
+
+    def __post_init__(self) -> None:
+        self.tree = Tree(low=self.recipe.judge.low if self.recipe.judge else 0.0)
+        self.began = time.monotonic()
+        name = f"{self.seed}\x1f{self.problem.id}".encode("utf-8", "surrogatepass")
+        self.entropy = int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
+
+    def rng(self, number: int, stage: int) -> np.random.Generator:
+        """Make the generator of one ask (stage 0: choosing, 1: folding); load cannot change it."""
+        return np.random.default_rng([self.entropy, number, stage])
+
+    def launch(self, ask: Ask) -> None:
+        """Start the work of `ask`."""
+        opening = ask.node == NONE
+        number = 0 if opening else self.ledger.asks + 1
+        self.ledger.asks = number
+        self.tree.mark(ask.node, +1)
+        caller = Caller(self.lm, self.prompts, self.problem.id, number)
+        path = None if opening else Path.to(ask.node, self.tree, self.problem)
+        task = asyncio.create_task(work(self.recipe, self.problem, path, ask, caller))
+        self.flights.append(_Flight(number, ask, caller, task))
+        self.watch(Asked(self.problem.id, number, ask.node, ask.n, ask.again))
+
+    async def arrived(self) -> bool:
+        """Wait for the oldest ask, or for all behind a barrier; False when the clock ends the search."""
+        if self.decisions and (known := self.decisions.decided(self.folds)):
+            self.give_up(*known)
+            return False
+        left = None if self.limits.seconds is None else self.limits.seconds - (time.monotonic() - self.began)
+        tasks = [flight.task for flight in self.flights]
+        awaited = tasks if self.recipe.selector.barrier else tasks[:1]
+        _, pending = await asyncio.wait(awaited, timeout=None if left is None else max(left, 0.0))
+        if not pending:
+            return True
+        charged = Tally()
+        for flight in self.flights:
+            charged.add(flight.caller.tally)
+        if self.decisions:
+            self.decisions.decide(self.folds, "time limit", charged)
+        self.give_up("time limit", charged)
+        return False
+
+    def give_up(self, reason: str, charged: Tally) -> None:
+        """Stop without folding what is in flight; what it has cost is charged."""
+        self.ledger.tally.add(charged)
+        self.stop = _Stop(reason)
+
+    def tell(self) -> None:
+        """Fold what arrived, in ask order."""
+        for _ in range(len(self.flights) if self.recipe.selector.barrier else 1):
+            number, ask, caller, task = self.flights.popleft()
+            self.tree.mark(ask.node, -1)
+            before = Before(self.tree)
+            done = task.result()
+            rng = self.rng(number, 1)
+            born, faults = fold(self.tree, self.recipe, self.ledger, number, ask, done, rng=rng)
+            self.folds += 1
+            self.ledger.folds += number > 0
+            self.ledger.tally.add(caller.tally)
+            changed, front = before.changed(self.tree), tuple(self.tree.front)
+            event = Folded(self.problem.id, number, tuple(born), changed, front, tuple(faults), caller.tally)
+            self.watch(event)
+            self.stop = self.stop or self.broken(number, faults) or self.enough()
+
+    def ask(self) -> None:
+        """Fill the width with asks; a stop only drains."""
+        selector = self.recipe.selector
+        while self.stop is None:
+            room = self.recipe.width - len(self.flights)
+            if room < 1 or (selector.barrier and self.flights):
+                return
+            asks = selector.ask(self.tree, self.rng(self.ledger.asks + 1, 0), room)
+            for ask in asks:
+                self.launch(ask)
+            if not asks:
+                return
+            self.stop = self.enough()
+
+    def broken(self, number: int, faults: list[str]) -> _Stop | None:
+        """Say whether faults make the problem fail."""
+        if number == 0 and not self.tree.answers():
+            return _Stop(f"no first answer: {'; '.join(faults) or 'the expander returned nothing'}", True)
+        reasons = faults or [reason for state in self.tree.states for reason in state.unscored]
+        scored = self.recipe.judge is None or any(map(self.tree.scored, range(len(self.tree))))
+        if number == 0 and not scored and self.ledger.server_faults:
+            return _Stop(f"no first score: {reasons[0]}", True)
+        if self.ledger.server_faults >= MAX_SERVER_FAULTS:
+            return _Stop(f"{MAX_SERVER_FAULTS} asks running ended in server faults: {reasons[-1]}", True)
+        return None
+
+    def enough(self) -> _Stop | None:
+        """Ask the limits and the stopper."""
+        reason = self.limits.met(self.ledger) or self.recipe.stopper(self.tree, self.ledger)
+        return _Stop(reason) if reason else None
+
+    async def drop(self) -> None:
+        """Cancel what is in flight and wait until it is gone."""
+        for flight in self.flights:
+            flight.task.cancel()
+            self.tree.mark(flight.ask.node, -1)
+        await asyncio.gather(*(flight.task for flight in self.flights), return_exceptions=True)
+        self.flights.clear()
+
+    def outcome(self) -> Outcome:
+        """Close the search."""
+        unscored = self.recipe.judge is not None and self.tree.best() is None
+        stop = self.stop or _Stop("all unscored" if unscored else "exhausted")
+        self.watch(Stopped(self.problem.id, stop.reason, stop.failed))
+        return Outcome(self.tree, self.ledger, stop.reason, stop.failed)

@@ -1,0 +1,29 @@
+"""Whole answers, each written afresh."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mctsr.caller import Caller
+from mctsr.parts import Draft, Fault, Path, Problem
+
+from .drafts import plain_answer, together
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Open `n` independent answers; growing a node means answering afresh.
+
+    Attributes:
+        temperature: Of every call; None leaves it to the model's settings.
+    """
+
+    temperature: float | None = None
+    needs: frozenset[str] = frozenset()
+
+    async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
+        """Answer `n` times."""
+        return await together(plain_answer(problem, i, llm, self.temperature) for i in range(n))
+
+    async def grow(self, path: Path, n: int, llm: Caller) -> Sequence[Draft | Fault]:
+        """Answer `n` times, without regard to the path."""
+        return await self.open(path.problem, n, llm)

@@ -1,0 +1,46 @@
+"""What all expanders share: one draft a coroutine, faults kept apart, texts read for their answer."""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+
+from mctsr.caller import Caller
+from mctsr.errors import Refused, ServerError, ServerGone
+from mctsr.grading import extract_answer
+from mctsr.lm.base import Completion
+from mctsr.parts import Draft, Fault, Problem
+
+
+async def together(drafts: Iterable[Awaitable[Draft]]) -> Sequence[Draft | Fault]:
+    """Await all drafts at once, in order; one that fails becomes a `Fault` and takes no sibling along.
+
+    Raises:
+        Refused, ServerGone: The run cannot go on.
+    """
+    return await asyncio.gather(*map(_one, drafts))
+
+
+async def _one(draft: Awaitable[Draft]) -> Draft | Fault:
+    try:
+        return await draft
+    except (Refused, ServerGone):
+        raise
+    except ServerError as error:
+        return Fault.of(error)
+
+
+def whole_answer(completion: Completion, problem: Problem, work: Mapping[str, str] | None = None) -> Draft:
+    """Make a draft of a reply that is a whole answer; an empty reply must not be judged."""
+    text = completion.text
+    return Draft(
+        text,
+        extract_answer(text, problem.kind),
+        work or {},
+        truncated=completion.finish == "length",
+        unscored="" if text.strip() else "empty reply",
+    )
+
+
+async def plain_answer(problem: Problem, draft: int, llm: Caller, temperature: float | None = None) -> Draft:
+    """Answer the problem as it stands: the first call of every recipe of whole answers."""
+    completion = await llm.say("answer", {"problem": problem.text}, draft=draft, temperature=temperature)
+    return whole_answer(completion, problem)

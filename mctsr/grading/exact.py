@@ -1,0 +1,207 @@
+"""Exact comparison: says equal or different where that is certain, and nothing where it is not.
+
+Knows numbers (exactly, with the rounding that the gold's own digits allow), option letters, digits with a
+base, and texts that are the same once cleaned. Differently written formulas, lists and sets are undecided:
+the caller takes those to another layer or counts them as ungradable. Standard library only.
+"""
+
+import math
+import re
+from collections.abc import Hashable
+from fractions import Fraction
+from typing import NamedTuple
+
+from .notation import clean, squeeze
+from .numerals import Numeral, read_based, read_numeral
+
+COMPUTED_TOLERANCE = Fraction(1, 10**6)
+"""Relative difference allowed to golds that a program computed (GSM-Hard's convention)."""
+
+_OPTION = re.compile(r"[A-Z]")
+_BRACKETED_OPTION = re.compile(r"\(([A-Za-z])\)|([A-Z])\)")
+_LENIENT_OPTION = re.compile(
+    r"(?:(?:the\s+)?(?:option|choice|answer)\s*:?\s*)?\(?([A-Za-z])(?:[).:].*)?", re.I
+)
+_OPPOSITES = ({"yes", "no"}, {"true", "false"}, {"even", "odd"})
+_SHORT_INTEGER = 18
+
+
+class Outcome(NamedTuple):
+    """What the exact comparer is certain of.
+
+    Attributes:
+        equal: the verdict.
+        method: "exact" (the same text after cleaning), "numeric" or "choice".
+        reason: one line for a person who reads disputes.
+    """
+
+    equal: bool
+    method: str
+    reason: str
+
+
+def compare(gold: str, answer: str) -> Outcome | None:
+    """Compare two answers, or return None when only a stronger comparer could tell.
+
+    Args:
+        gold: the reference answer; its form and its digits decide what is accepted.
+        answer: the answer to judge, without the reply around it.
+    """
+    if _is_short_integer(gold) and _is_short_integer(answer):
+        return _compare_integers(gold, answer)
+    wanted, given = clean(gold), clean(answer)
+    if not wanted or not given:
+        return None
+    if _OPTION.fullmatch(option := _as_option(wanted)):
+        return _compare_options(option, wanted, given)
+    return _compare_numbers(wanted, given) or _compare_texts(wanted, given)
+
+
+def normal_form(answer: str | None) -> Hashable:
+    """Give a key under which equal answers fall together, for votes.
+
+    Equal numbers give the same `Fraction` whatever their notation, unit or percent sign; other answers give
+    their cleaned text, options their letter. None, and a text with nothing in it, give None.
+    """
+    if answer is None:
+        return None
+    if _is_short_integer(answer):
+        return Fraction(int(answer))
+    cleaned = clean(answer)
+    number = read_numeral(cleaned)
+    if number is not None:
+        return number.value
+    return _key(_as_option(cleaned)) or None
+
+
+def _is_short_integer(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isdigit() and digits.isascii() and len(digits) <= _SHORT_INTEGER
+
+
+def _compare_integers(gold: str, answer: str) -> Outcome:
+    if gold == answer:
+        return Outcome(True, "exact", "same text")
+    equal = int(gold) == int(answer)
+    return Outcome(equal, "numeric", "same number" if equal else "different numbers")
+
+
+def _as_option(cleaned: str) -> str:
+    match = _BRACKETED_OPTION.fullmatch(squeeze(cleaned))
+    return (match[1] or match[2]).upper() if match else cleaned
+
+
+def _compare_options(option: str, wanted: str, given: str) -> Outcome | None:
+    if wanted == given:
+        return Outcome(True, "exact", "same text")
+    match = _LENIENT_OPTION.fullmatch(given)
+    if match is None:
+        return None
+    equal = match[1].upper() == option
+    return Outcome(equal, "choice", "same option" if equal else "different options")
+
+
+def _compare_texts(wanted: str, given: str) -> Outcome | None:
+    left, right = _key(wanted), _key(given)
+    if left == right and (read_numeral(wanted) is None) == (read_numeral(given) is None):
+        return Outcome(True, "exact", "same text after cleaning")
+    if left != right and any({left, right} == pair for pair in _OPPOSITES):
+        return Outcome(False, "exact", "opposite words")
+    return None
+
+
+def _key(cleaned: str) -> str:
+    text = squeeze(cleaned)
+    is_word = text.isalpha() and (len(text) >= 3 or text.lower() == "no")
+    return text.casefold() if is_word else text
+
+
+def _compare_numbers(wanted: str, given: str) -> Outcome | None:
+    based = _compare_based(wanted, given)
+    if based is not None:
+        return based
+    gold, answer = read_numeral(wanted), read_numeral(given)
+    if gold is None or answer is None:
+        return None
+    if squeeze(wanted) == squeeze(given):
+        return Outcome(True, "exact", "same text after cleaning")
+    if _differ(gold.unit, answer.unit) or _differ(gold.name, answer.name):
+        return None
+    if gold.value == answer.value:
+        return Outcome(True, "numeric", "same number")
+    if any(_agrees(gold, reading) for reading in _percent_readings(gold, answer)):
+        return Outcome(True, "numeric", "same number to the precision of the gold answer")
+    return Outcome(False, "numeric", "different numbers")
+
+
+def _differ(left: str, right: str) -> bool:
+    return bool(left and right) and left != right
+
+
+def _compare_based(wanted: str, given: str) -> Outcome | None:
+    """Compare digits with a base; a base on one side alone is taken to be the one the problem asked for."""
+    gold, answer = read_based(wanted), read_based(given)
+    if gold and answer:
+        equal = gold.digits == answer.digits
+        return _digits_outcome(equal) if gold.base == answer.base else None
+    if gold is None and answer is None:
+        return None
+    based, plain = (gold, given) if gold else (answer, wanted)
+    assert based is not None
+    equal = squeeze(plain).lstrip("0") == based.digits
+    return _digits_outcome(equal) if equal or read_numeral(plain) else None
+
+
+def _digits_outcome(equal: bool) -> Outcome:
+    return Outcome(equal, "numeric", "same digits" if equal else "different digits")
+
+
+def _percent_readings(gold: Numeral, answer: Numeral) -> list[Numeral]:
+    """List what the answer may mean: a percent sign on one side alone can be worth 1 or 1/100."""
+    if gold.percent == answer.percent:
+        return [answer]
+    shift = -2 if answer.percent else 2
+    places = None if answer.places is None else answer.places - shift
+    return [answer, answer._replace(value=answer.value * Fraction(10) ** shift, places=places)]
+
+
+def _agrees(gold: Numeral, answer: Numeral) -> bool:
+    """Compare two values under the rounding that the gold's form allows.
+
+    Whole golds are exact (`27.0` too). An exact fraction accepts its own rounding to four or more significant digits. A
+    decimal gold accepts whatever rounds to it. A long decimal also accepts its own rounding to six digits,
+    and one that a program computed (see `_is_computed`) the rounding to two places or a millionth.
+    """
+    if gold.value == answer.value:
+        return True
+    is_whole = gold.value.denominator == 1
+    if gold.places is None:
+        return not is_whole and _is_rounding(answer, gold.value, digits=4)
+    if is_whole and gold.places >= 0:
+        return False
+    if gold.value in _roundings(answer.value, gold.places):
+        return True
+    if not _is_computed(gold):
+        return _is_rounding(answer, gold.value, digits=6, places=2)
+    near = abs(gold.value - answer.value) <= COMPUTED_TOLERANCE * abs(gold.value)
+    return near or _is_rounding(answer, gold.value, digits=2, places=2)
+
+
+def _is_computed(gold: Numeral) -> bool:
+    """Tell a printed float from a decimal that a person rounded: by its many digits."""
+    places = gold.places or 0
+    return (places >= 8 and gold.digits >= 9) or gold.digits >= 12
+
+
+def _is_rounding(answer: Numeral, value: Fraction, *, digits: int, places: int = -1000) -> bool:
+    if answer.places is None or answer.digits < digits or answer.places < places:
+        return False
+    return answer.value in _roundings(value, answer.places)
+
+
+def _roundings(value: Fraction, places: int) -> tuple[Fraction, Fraction]:
+    """Round to a number of decimals in the two usual ways, half to even and half away from zero."""
+    scaled = value * Fraction(10) ** places
+    away = math.floor(abs(scaled) + Fraction(1, 2))
+    unit = Fraction(10) ** -places
+    return round(scaled) * unit, (away if scaled > 0 else -away) * unit

@@ -1,0 +1,129 @@
+"""Units: what may stand behind a number without changing it.
+
+Knows the words and signs of measures, money and percent, and which words are no unit because they are
+mathematics or language. It converts nothing: centimetres and metres are different units, and that is all.
+"""
+
+import re
+from typing import NamedTuple
+
+from .notation import CURRENCY
+
+_SPELLINGS = {
+    "mm": "mm millimeter millimeters millimetre millimetres",
+    "cm": "cm cms centimeter centimeters centimetre centimetres",
+    "m": "m meter meters metre metres",
+    "km": "km kms kilometer kilometers kilometre kilometres",
+    "in": "in inch inches",
+    "ft": "ft foot feet",
+    "yd": "yd yds yard yards",
+    "mi": "mi mile miles",
+    "mg": "mg milligram milligrams",
+    "g": "g gm gram grams",
+    "kg": "kg kgs kilogram kilograms",
+    "oz": "oz ounce ounces",
+    "lb": "lb lbs pound pounds",
+    "ton": "ton tons tonne tonnes",
+    "ml": "ml mL milliliter milliliters millilitre millilitres",
+    "l": "l L liter liters litre litres",
+    "gal": "gal gallon gallons",
+    "s": "s sec secs second seconds",
+    "min": "min mins minute minutes",
+    "h": "h hr hrs hour hours",
+    "day": "day days",
+    "week": "week weeks wk wks",
+    "month": "month months",
+    "year": "year years yr yrs",
+    "mph": "mph",
+    "km/h": "kmh kph",
+    "N": "N newton newtons",
+    "J": "J joule joules",
+    "W": "W watt watts",
+    "V": "V volt volts",
+    "Hz": "Hz hertz",
+    "Pa": "Pa pascal pascals",
+    "dollar": "dollar dollars USD usd buck bucks",
+    "cent": "cent cents",
+    "euro": "euro euros EUR",
+    "degree": "degree degrees deg",
+    "radian": "radian radians rad",
+    "": "unit units sq square cu cubic per",
+}
+_KNOWN = {spelling: unit for unit, words in _SPELLINGS.items() for spelling in words.split()}
+_SYMBOLS = {CURRENCY: "dollar", "€": "euro", "£": "pound sterling", "°": "degree", "′": "", "″": ""}
+_SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_MATHEMATICS_AND_LANGUAGE = """
+    and or not but nor plus minus times divided over under than more less fewer from mod modulo into
+    to if when where while for with without because since which that then there else except about
+    sqrt root sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log exp min max gcd lcm det
+    arg inf sup lim pi infinity infty dozen half halves third thirds quarter quarters fifth fifths tenth
+    tenths hundredth hundredths thousandth thousandths double twice negative positive choose factorial
+    squared cubed base power remainder unknown
+"""
+_NO_UNITS = frozenset(_MATHEMATICS_AND_LANGUAGE.split())
+_WORD = re.compile(r"([^\W\d_]+)\.?(?:\^\{?-?[0-9]\}?)?")
+_BETWEEN = re.compile(r"[\s/]+|\\cdot|-")
+_MOST_WORDS = 6
+
+
+class Tail(NamedTuple):
+    """What stood behind a number.
+
+    Attributes:
+        unit: canonical name of the measures, empty when there is none or it is an unknown noun.
+        scale: factor of a word such as "million", else 1.
+        percent: whether a percent sign or word was there.
+    """
+
+    unit: str
+    scale: int
+    percent: bool
+
+
+_NOTHING = Tail("", 1, False)
+_PERCENT = Tail("", 1, True)
+
+
+def read_tail(tail: str) -> Tail | None:
+    """Read the text behind a number.
+
+    Args:
+        tail: cleaned text, with its leading blank if it had one: `5 xy` may count things, `5xy` is a product.
+
+    Returns:
+        What it says, or None when it is no unit, so that the whole is no plain number.
+    """
+    bare = tail.strip()
+    if not bare:
+        return _NOTHING
+    if bare in {"%", "percent", "percentage points", "pct"}:
+        return _PERCENT
+    if bare[0] in _SYMBOLS:
+        rest = read_tail(bare[1:]) if bare[1:] not in {"C", "F", " C", " F"} else _NOTHING
+        return None if rest is None else rest._replace(unit=_SYMBOLS[bare[0]])
+    return _read_words(bare, glued=tail[0].isalpha())
+
+
+def _read_words(bare: str, *, glued: bool) -> Tail | None:
+    words = [word for word in _BETWEEN.split(bare.lstrip("/ ")) if word]
+    if not 0 < len(words) <= _MOST_WORDS:
+        return None
+    scale = 1
+    if not glued and words[0].lower() in _SCALES:
+        scale = _SCALES[words.pop(0).lower()]
+    names = [_name_of(word) for word in words]
+    if any(name is None for name in names) or (glued and words[0].rstrip(".").split("^")[0] not in _KNOWN):
+        return None
+    return Tail(" ".join(name for name in names if name), scale, False)
+
+
+def _name_of(word: str) -> str | None:
+    """Give the canonical unit, "" for a noun that counts things, None for anything else."""
+    match = _WORD.fullmatch(word)
+    if match is None:
+        return None
+    noun = match[1]
+    known = _KNOWN.get(noun, _KNOWN.get(noun.lower()) if len(noun) > 1 else None)
+    if known is not None:
+        return known
+    return "" if len(noun) >= 3 and noun.lower() not in _NO_UNITS else None

@@ -1,0 +1,1 @@
+"""How good is it: each module judges in one way."""

@@ -1,0 +1,78 @@
+"""The model grades its own answer on a strict scale, one sample a visit."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mctsr.caller import Caller
+from mctsr.errors import RecipeError
+from mctsr.parts import Path, Unscored, Verdict
+from mctsr.tree import Sample
+
+from .score import read_score
+
+__all__ = ["SelfReward", "fifty_from_95", "lose_50_above_95", "read_score"]
+
+
+def lose_50_above_95(score: float) -> float:
+    """Suppress full marks: above 95, subtract 50. The paper gives no constant; arXiv:2406.07394, section 3.4."""
+    return score - 50.0 if score > 95.0 else score
+
+
+def fifty_from_95(score: float) -> float:
+    """Suppress full marks: from 95 on, exactly 50. The released code of MCTSr."""
+    return 50.0 if score >= 95.0 else score
+
+
+@dataclass(frozen=True, slots=True)
+class SelfReward:
+    """Ask the judge role for a score in [-100, 100]; ask again when no score can be read.
+
+    Source: MCTSr, arXiv:2406.07394, section 3.3. The reply is constrained to JSON where the server can, and
+    read as free text where it cannot.
+
+    Attributes:
+        samples: Scores a visit.
+        attempts: Tries at one readable score; then the sample is lost.
+        suppress: Maps a score that was read to the value that counts.
+        temperature: Of every call; None leaves it to the judge's settings.
+    """
+
+    samples: int = 1
+    attempts: int = 3
+    suppress: Callable[[float], float] = lose_50_above_95
+    temperature: float | None = None
+    low: float = -100.0
+    high: float = 100.0
+    needs: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.attempts < 1:
+            raise RecipeError(f"samples={self.samples}, attempts={self.attempts}; both are at least 1")
+
+    async def judge(self, path: Path, draft: int, llm: Caller) -> Verdict | Unscored:
+        """Score the path's last answer; Unscored when not one sample could be read."""
+        found = await asyncio.gather(*(self._sample(path, draft, i, llm) for i in range(self.samples)))
+        scores = tuple(sample for sample in found if isinstance(sample, Sample))
+        if scores:
+            return Verdict(scores)
+        return next(sample for sample in found if isinstance(sample, Unscored))
+
+    async def _sample(self, path: Path, draft: int, number: int, llm: Caller) -> Sample | Unscored:
+        values = {"problem": path.problem.text, "answer": path.last.text}
+        reason = ""
+        for attempt in range(self.attempts):
+            reply = await llm.say(
+                "self_reward",
+                values,
+                role="judge",
+                temperature=self.temperature,
+                draft=draft,
+                sample=number,
+                attempt=attempt,
+            )
+            score = read_score(reply.text, self.low, self.high)
+            if score is not None:
+                return Sample(self.suppress(score), score, reply.text)
+            reason = "truncated score" if reply.finish == "length" else "no score in the reply"
+        return Unscored(f"{reason}: {self.attempts} tries")

@@ -1,0 +1,1 @@
+"""Numba, and only here: the node record and everything that loops over it."""

@@ -1,0 +1,249 @@
+"""The six protocols, and the records that pass between the parts.
+
+Parts are frozen dataclasses or plain functions that satisfy a protocol; there is nothing to inherit from.
+Expanders and judges see an immutable `Path`, taken when the ask is made, never the tree: what arrives
+meanwhile cannot change a result. Selectors, backups, stoppers and answerers are synchronous and see the tree.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from numpy.random import Generator
+
+from mctsr.caller import Caller
+from mctsr.errors import ServerError
+from mctsr.kernels.node import PLANTED, Floats, Ids
+from mctsr.lm.base import Tally
+from mctsr.tree import Sample, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One question. Its gold answer lives apart and never comes here.
+
+    Attributes:
+        id: Unique in its data set.
+        text: What the model is shown.
+        kind: How an answer is read: "number", "letter", "formula", or None when nothing is known.
+    """
+
+    id: str
+    text: str
+    kind: str | None = None
+
+
+class PathNode(NamedTuple):
+    """A node as it was when the path was taken; id -1 for a draft that is not in the tree yet."""
+
+    id: int
+    text: str
+    answer: str | None
+    work: Mapping[str, str]
+    samples: tuple[Sample, ...]
+    planted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A problem and the nodes from a root to the one in question."""
+
+    problem: Problem
+    nodes: tuple[PathNode, ...]
+
+    @property
+    def last(self) -> PathNode:
+        """The node that is to grow or to be judged."""
+        return self.nodes[-1]
+
+    @classmethod
+    def to(cls, node: int, tree: Tree, problem: Problem) -> "Path":
+        """Take the path from the root to `node`."""
+        taken = []
+        for i in tree.line(node):
+            state = tree.states[i]
+            samples = tuple(state.samples)
+            taken.append(PathNode(i, state.text, state.answer, state.work, samples, tree.has(i, PLANTED)))
+        return cls(problem, tuple(taken))
+
+    def plus(self, draft: "Draft") -> "Path":
+        """Return the path to a draft below the last node."""
+        node = PathNode(-1, draft.text, draft.answer, draft.work, (), draft.planted)
+        return Path(self.problem, (*self.nodes, node))
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One piece of work, handed out by a selector.
+
+    Attributes:
+        node: Id of the node to grow.
+        n: How many drafts are wanted.
+        again: Whether the node is judged once more alongside.
+    """
+
+    node: int
+    n: int = 1
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A child before it is in the tree.
+
+    Attributes:
+        text: The whole answer or the step.
+        answer: The final answer in it, for whole answers.
+        work: What led to it, by name.
+        planted: Written by the recipe, not by the model.
+        truncated: The model was cut off.
+        unscored: Why it must not be judged ("empty reply"); "" when it may.
+        prior: Prior probability for rules that use one.
+        done: The node can never grow.
+    """
+
+    text: str
+    answer: str | None = None
+    work: Mapping[str, str] = field(default_factory=dict)
+    planted: bool = False
+    truncated: bool = False
+    unscored: str = ""
+    prior: float = 1.0
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A draft that never came to be.
+
+    Attributes:
+        reason: What happened, for people.
+        kind: "server" (counts towards failing the problem) or "context" (ends the asked node).
+    """
+
+    reason: str
+    kind: str = "server"
+
+    @classmethod
+    def of(cls, error: ServerError) -> "Fault":
+        """Record a call that failed for good."""
+        return cls(f"{error.kind} error: {error}", error.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge says of one node: one or more sampled evaluations."""
+
+    samples: tuple[Sample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """A judge's reply that gave no number: a first-class outcome, never a value.
+
+    Attributes:
+        reason: "no score in the reply", "truncated", "server error: …".
+        server: Whether a server fault was the cause.
+    """
+
+    reason: str
+    server: bool = False
+
+
+class Selected(NamedTuple):
+    """The answer that a recipe returns without gold.
+
+    Attributes:
+        answer: The final answer, None when there is none.
+        node: The node it was taken from, None for none.
+        by: Which rule chose it, for people.
+    """
+
+    answer: str | None
+    node: int | None
+    by: str
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What a search has done so far, folded work only.
+
+    Attributes:
+        asks: Asks made, the opening left out.
+        folds: Asks folded, the opening left out.
+        tally: Calls and tokens of everything folded.
+        best: Largest value of an unplanted node after the opening and each fold; -inf while none is scored.
+        server_faults: Asks running that ended in server faults.
+        unscored: How often each reason gave no value.
+    """
+
+    asks: int = 0
+    folds: int = 0
+    tally: Tally = field(default_factory=Tally)
+    best: list[float] = field(default_factory=list)
+    server_faults: int = 0
+    unscored: Counter[str] = field(default_factory=Counter)
+
+
+class Expander(Protocol):
+    """What could come next: asks the model for drafts."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the model must offer."""
+
+    async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
+        """Make the roots. The first call is the plain answer, the same in every recipe of whole answers."""
+
+    async def grow(self, path: Path, n: int, llm: Caller) -> Sequence[Draft | Fault]:
+        """Make `n` drafts below the path's last node."""
+
+
+class Judge(Protocol):
+    """How good is it."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the model must offer."""
+
+    @property
+    def low(self) -> float:
+        """Lower bound of the values."""
+
+    @property
+    def high(self) -> float:
+        """Upper bound of the values."""
+
+    async def judge(self, path: Path, draft: int, llm: Caller) -> Verdict | Unscored:
+        """Evaluate the path's last node once. `draft` is its number in the ask, -1 for the asked node itself."""
+
+
+class Selector(Protocol):
+    """Where to work next. Stateless: what it must remember lives in the tree."""
+
+    @property
+    def roots(self) -> int:
+        """How many drafts the opening asks for."""
+
+    @property
+    def barrier(self) -> bool:
+        """Whether a whole generation is awaited before it is folded."""
+
+    def ask(self, tree: Tree, rng: Generator, room: int) -> Sequence[Ask]:
+        """Hand out at most `room` asks (a barrier selector: a generation); none means wait, or exhausted."""
+
+    def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
+        """Learn which nodes an ask gave birth to, after their backup; may change `tree.front`."""
+
+
+class Backup(Protocol):
+    """What a new evaluation changes."""
+
+    def __call__(self, tree: Tree, node: int) -> None:
+        """Update visits and values after `node` was judged."""
+
+
+Rule = Callable[[Tree, Ids], Floats]
+Stopper = Callable[[Tree, Ledger], str | None]
+Answerer = Callable[[Tree], Selected]

@@ -1,0 +1,250 @@
+"""Reading data sets: problems without gold answers, and gold answers without anything else.
+
+Knows the rows of JSON Lines and of JSON lists: a text in `problem` or `question`, an answer in `answer`
+(GSM8K's holds a solution that ends in `#### N`), an id in `id` or `unique_id`. No other column is ever read.
+Does not know what is done with problems. How an answer is read is taken from the file's name or the user,
+never from gold values.
+"""
+
+import hashlib
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+from mctsr.errors import DataError, UsageError
+from mctsr.grading import clean_gold
+from mctsr.grading.extract import KINDS
+from mctsr.lm import wire
+from mctsr.parts import Problem
+
+STDIN = "-"
+
+_TEXT = ("problem", "question")
+_GOLD = "answer"
+_ID = ("id", "unique_id")
+_ACCEPTED = (
+    "accepted are JSON Lines or a JSON list of objects with the problem in "
+    '"problem" or "question", optionally "answer" and "id" or "unique_id"'
+)
+_NUMBERS = re.compile(r"gsm[-_]?8k|gsm[-_]?hard|svamp|aime|amc", re.IGNORECASE)
+_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_JSON_LINES = re.compile(r"\s*\{\s*[\"}]")
+
+
+class _Row(NamedTuple):
+    """One object of a file and where it stands, for error messages."""
+
+    where: str
+    fields: Mapping[str, object]
+
+
+def read_problems(
+    source: str,
+    *,
+    limit: str | None = None,
+    ids: Sequence[str] = (),
+    kind: str | None = None,
+    stdin: str | None = None,
+) -> list[Problem]:
+    """Read the problems of a data file, in its order.
+
+    Args:
+        source: Path of a JSON Lines or JSON file; "-" for standard input, which may also be one plain question.
+        limit: "N" for the first N, "A-B" for a range counted from 1, both ends included.
+        ids: Keep only these; applied before `limit`.
+        kind: How answers are read; None takes it from the file's name where that is known.
+        stdin: What stands on standard input, when it was read already.
+
+    Raises:
+        DataError: The file cannot be read as problems; names the line.
+        UsageError: `limit`, `ids` or `kind` do not fit.
+    """
+    kind = _checked_kind(kind) or ("number" if _NUMBERS.search(Path(source).name) else None)
+    text = _stdin_text(source, stdin)
+    if text is not None and not _is_json(text):
+        found = [question_problem(text, kind)]
+    else:
+        found = [Problem(id, _text(row), kind) for id, row in _identified(_rows(source, text))]
+    return _limited(_picked(found, ids), limit)
+
+
+def question_problem(text: str, kind: str | None = None) -> Problem:
+    """Make a problem of one question; its id is a hash of the text.
+
+    Raises:
+        DataError: There is nothing in the text.
+    """
+    cleaned = wire.clean(text.strip()).text
+    if not cleaned:
+        raise DataError("the question is empty; give a text")
+    return Problem(_hash_id(cleaned), cleaned, _checked_kind(kind))
+
+
+def read_gold(source: str, *, stdin: str | None = None) -> dict[str, str]:
+    """Read the gold answers of a data file by problem id; rows without one are left out.
+
+    Raises:
+        DataError: An answer is neither a number nor a text with something in it; names the line.
+    """
+    text = _stdin_text(source, stdin)
+    if text is not None and not _is_json(text):
+        return {}
+    gold = {}
+    for id, row in _identified(_rows(source, text)):
+        answer = row.fields.get(_GOLD)
+        if answer is None:
+            continue
+        try:
+            gold[id] = wire.clean(clean_gold(answer)).text
+        except ValueError as error:
+            raise DataError(f"{row.where}: {error}") from None
+    return gold
+
+
+def problems_sha256(problems: Iterable[Problem]) -> str:
+    """Hash ids, texts and answer kinds, in order."""
+    return hashlib.sha256(wire.canonical([[p.id, p.text, p.kind] for p in problems])).hexdigest()
+
+
+def problem_hash(problem: Problem) -> str:
+    """Hash one problem's text and kind to 12 hexadecimal digits, to say later which problems changed."""
+    return hashlib.blake2b(wire.canonical([problem.text, problem.kind]), digest_size=6).hexdigest()
+
+
+def gold_sha256(gold: Mapping[str, str]) -> str:
+    """Hash gold answers by id, whatever their order."""
+    return hashlib.sha256(wire.canonical(dict(gold))).hexdigest()
+
+
+def _stdin_text(source: str, stdin: str | None) -> str | None:
+    """Return the text on standard input when that is the source, else None."""
+    if source != STDIN:
+        return None
+    return (sys.stdin.read() if stdin is None else stdin).removeprefix("\ufeff")
+
+
+def _is_json(text: str) -> bool:
+    """Say whether standard input holds rows; a question may begin with a bracket, too."""
+    if not text.lstrip().startswith("["):
+        return _JSON_LINES.match(text) is not None
+    try:
+        entries = wire.loads(text.encode("utf-8", "surrogatepass"))
+    except ValueError:
+        return False
+    return isinstance(entries, list) and all(isinstance(entry, Mapping) for entry in entries)
+
+
+def _rows(source: str, text: str | None) -> list[_Row]:
+    """Split a file into its objects: at newline bytes alone, since texts may hold any other separator."""
+    name = "standard input" if text is not None else source
+    data = _read_file(source) if text is None else text.encode("utf-8", "surrogatepass")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if data.lstrip().startswith(b"["):
+        entries = _json(name, data)
+        assert isinstance(entries, list)
+        found = [(f"{name}, entry {number}", entry) for number, entry in enumerate(entries, start=1)]
+    else:
+        lines = enumerate(data.split(b"\n"), start=1)
+        places = [(f"{name}, line {number}", line) for number, line in lines if line.strip()]
+        found = [(where, _json(where, line)) for where, line in places]
+    if not found:
+        raise DataError(f"{name} holds no problems; {_ACCEPTED}")
+    return [_Row(where, _object(where, value)) for where, value in found]
+
+
+def _read_file(source: str) -> bytes:
+    path = Path(source).expanduser()
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(
+            f"data file {source!r} does not exist; give a path, or - for standard input"
+        ) from None
+    except OSError as error:
+        raise DataError(f"data file {source!r} cannot be read: {error.strerror}") from None
+
+
+def _json(where: str, data: bytes) -> object:
+    try:
+        data.decode("utf-8", "surrogatepass")
+        return wire.loads(data)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}: byte {error.start + 1} is not UTF-8; save the file as UTF-8") from None
+    except ValueError as error:
+        raise DataError(f"{where}: not JSON ({error}); {_ACCEPTED}") from None
+
+
+def _object(where: str, value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise DataError(f"{where}: found {type(value).__name__}, not an object; {_ACCEPTED}")
+    return value
+
+
+def _identified(rows: Iterable[_Row]) -> list[tuple[str, _Row]]:
+    """Give every row its id: its own, else a hash of its text, never its place in the file."""
+    seen: dict[str, str] = {}
+    found = []
+    for row in rows:
+        text = _text(row)
+        given = next((name for name in _ID if row.fields.get(name) is not None), None)
+        id = _hash_id(text) if given is None else _given_id(row, given)
+        if id in seen:
+            what = f"id {id!r} stands" if given else "the same problem without an id stands"
+            raise DataError(f"{row.where}: {what} already in {seen[id]}; every problem needs an id of its own")
+        seen[id] = row.where
+        found.append((id, row))
+    return found
+
+
+def _text(row: _Row) -> str:
+    name = next((name for name in _TEXT if row.fields.get(name) is not None), None)
+    if name is None:
+        raise DataError(f"{row.where}: no problem text among the fields {sorted(row.fields)}; {_ACCEPTED}")
+    text = row.fields[name]
+    if not isinstance(text, str) or not text.strip():
+        raise DataError(f"{row.where}: {name!r} is {text!r:.40}; it must be a text with something in it")
+    return wire.clean(text).text
+
+
+def _given_id(row: _Row, name: str) -> str:
+    given = row.fields[name]
+    if isinstance(given, bool) or not isinstance(given, str | int) or given == "":
+        raise DataError(f"{row.where}: {name!r} is {given!r:.40}; it must be a text or a whole number")
+    return wire.clean(str(given)).text
+
+
+def _hash_id(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def _checked_kind(kind: str | None) -> str | None:
+    if kind not in KINDS:
+        allowed = ", ".join(repr(known) for known in KINDS if known)
+        raise UsageError(f"answer kind {kind!r} is unknown; allowed are {allowed}")
+    return kind
+
+
+def _picked(problems: list[Problem], ids: Sequence[str]) -> list[Problem]:
+    known = {problem.id for problem in problems}
+    if unknown := [id for id in ids if id not in known]:
+        close = get_close_matches(unknown[0], known, 1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise UsageError(f"no problem has the id {unknown[0]!r}; {hint}the file holds {len(known)} problems")
+    return [problem for problem in problems if problem.id in ids] if ids else problems
+
+
+def _limited(problems: list[Problem], limit: str | None) -> list[Problem]:
+    if limit is None:
+        return problems
+    match = _RANGE.fullmatch(limit.strip())
+    first, last = (1, 0) if match is None else (1, int(match[1]))
+    if match is not None and match[2]:
+        first, last = last, int(match[2])
+    if not 1 <= first <= last:
+        raise UsageError(f"limit {limit!r} is no range; allowed is N or A-B with 1 <= A <= B")
+    if first > len(problems):
+        raise UsageError(f"limit {limit!r} begins behind the last of {len(problems)} problems")
+    return problems[first - 1 : last]

@@ -1,0 +1,1 @@
+"""Recipes that sample whole answers independently."""

@@ -1,0 +1,199 @@
+"""The shapes of everything in a run folder; JSON Schemas are generated from here.
+
+A key is always present; what may be missing is null. Floats are finite. Node ids count from 0 in order of creation.
+"""
+
+from typing import Literal, TypedDict
+
+SCHEMA = 1
+
+#: Fields that two runs of the same replies may differ in, wherever they occur.
+VOLATILE = frozenset(
+    {"seconds", "created", "finished", "cached_tokens", "repeated", "replayed", "offset", "length"}
+)
+
+
+class SampleRecord(TypedDict):
+    """One sampled evaluation: what counts, what the judge said, its whole reply."""
+
+    value: float
+    raw: float
+    text: str
+
+
+class NodeRecord(TypedDict):
+    """One node. `work` holds what led to it, e.g. the critique; `value` is what selection reads at the end."""
+
+    id: int
+    parent: int | None
+    depth: int
+    ask: int
+    text: str
+    answer: str | None
+    work: dict[str, str]
+    samples: list[SampleRecord]
+    visits: int
+    value: float | None
+    prior: float
+    unscored: list[str]
+    planted: bool
+    truncated: bool
+    twin: int | None
+    ended: str
+
+
+class RowRecord(TypedDict):
+    """A node's numbers after a fold."""
+
+    id: int
+    visits: int
+    value: float | None
+
+
+class AskedRecord(TypedDict):
+    """A selector handed out work; the opening is ask 0 of node null."""
+
+    event: Literal["asked"]
+    ask: int
+    node: int | None
+    n: int
+    again: bool
+
+
+class FoldedRecord(TypedDict):
+    """An ask's results are in the tree; `changed` lists every row that differs from before."""
+
+    event: Literal["folded"]
+    ask: int
+    born: list[int]
+    changed: list[RowRecord]
+    front: list[int]
+    faults: list[str]
+    tokens: int
+
+
+class StoppedRecord(TypedDict):
+    """The search is over."""
+
+    event: Literal["stopped"]
+    reason: str
+
+
+EventRecord = AskedRecord | FoldedRecord | StoppedRecord
+
+
+class TreeRecord(TypedDict):
+    """One line of trees.jsonl: a whole tree with every intermediate state of its numbers."""
+
+    schema: int
+    problem_id: str
+    problem: str
+    recipe: str
+    selected: int | None
+    front: list[int]
+    nodes: list[NodeRecord]
+    events: list[EventRecord]
+
+
+class AnswersRecord(TypedDict):
+    """The answers of one problem. `distinct` holds one spelling of each different answer of the tree."""
+
+    first: str | None
+    selected: str | None
+    majority: str | None
+    distinct: list[str]
+
+
+class CountsRecord(TypedDict):
+    """How the search went, in numbers."""
+
+    nodes: int
+    rollouts: int
+    unscored: int
+    truncated: int
+    empty: int
+    duplicates: int
+    retried: int
+    failed_calls: int
+    repeated: int
+    replayed: int
+    stale: int
+
+
+class UsageRecord(TypedDict):
+    """What it cost. `seconds` adds up the calls' wall times."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    seconds: float
+
+
+class ResultRecord(TypedDict):
+    """One line of results.jsonl; the line is the commit of its problem, the last line of an id wins."""
+
+    schema: int
+    id: str
+    status: Literal["ok", "failed"]
+    stopped: str
+    selected_by: str
+    answers: AnswersRecord
+    counts: CountsRecord
+    usage: UsageRecord
+    overshoot: dict[str, int]
+    unscored_reasons: dict[str, int]
+    wire: list[str]
+    seconds: float
+    finished: str
+    offset: int
+    length: int
+
+
+class VerdictRecord(TypedDict):
+    """One answer against the gold; `method` "none" means the grader can say neither equal nor different."""
+
+    equal: bool
+    method: str
+    reason: str
+
+
+class GradeRecord(TypedDict):
+    """One line of grades.jsonl: every distinct answer of a problem graded."""
+
+    schema: int
+    id: str
+    gold: str
+    grader: str
+    verdicts: dict[str, VerdictRecord]
+
+
+class ServerRecord(TypedDict):
+    """What one role talks to. `context` is the model's context length in tokens, where the server tells."""
+
+    role: str
+    kind: str
+    model: str
+    base_url: str
+    version: str
+    context: int | None
+
+
+class RunRecord(TypedDict):
+    """run.json: everything needed to say what was run and to go on with it; never a secret."""
+
+    schema: int
+    name: str
+    created: str
+    versions: dict[str, str]
+    settings: dict[str, object]
+    recipe: str
+    recipe_arguments: dict[str, object]
+    recipe_source_sha256: str
+    prompts: dict[str, str]
+    data: str | None
+    problems: list[dict[str, str | None]] | None
+    problem_ids: list[str]
+    problems_sha256: str
+    gold_sha256: str | None
+    servers: list[ServerRecord]

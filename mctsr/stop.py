@@ -1,0 +1,100 @@
+"""When is it enough: small functions that return a reason, or None to go on.
+
+None of them sees a gold answer.
+"""
+
+from dataclasses import dataclass
+
+from mctsr.errors import RecipeError
+from mctsr.parts import Ledger, Stopper
+from mctsr.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one problem may cost; None is no limit. Calls and tokens may overshoot by the asks in flight.
+
+    Attributes:
+        calls: Calls to any model.
+        tokens: Prompt and completion tokens together.
+        seconds: Wall time since the search began in this process.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+    def met(self, ledger: Ledger) -> str | None:
+        """Say which limit on folded work is met; the clock is the engine's."""
+        if self.calls is not None and ledger.tally.calls >= self.calls:
+            return "call limit"
+        if self.tokens is not None and ledger.tally.usage.total_tokens >= self.tokens:
+            return "token limit"
+        return None
+
+    def overshoot(self, ledger: Ledger) -> dict[str, int]:
+        """Return by how much each limit was passed, by name."""
+        spent = {
+            "calls": (ledger.tally.calls, self.calls),
+            "tokens": (ledger.tally.usage.total_tokens, self.tokens),
+        }
+        return {
+            name: used - limit for name, (used, limit) in spent.items() if limit is not None and used > limit
+        }
+
+
+def never() -> Stopper:
+    """Go on until the selector has nothing left, or a limit is met."""
+    return lambda tree, ledger: None
+
+
+def rollouts_done(n: int) -> Stopper:
+    """Stop when `n` asks were made; the opening is none.
+
+    Raises:
+        RecipeError: `n` is negative.
+    """
+    if n < 0:
+        raise RecipeError(f"rollouts is {n}; it is the number of asks after the opening, at least 0")
+    return lambda tree, ledger: "rollouts" if ledger.asks >= n else None
+
+
+def no_gain(patience: int) -> Stopper:
+    """Stop when the best value has not risen over the last `patience` folds; 0 switches it off.
+
+    MCTSr, arXiv:2406.07394, section 3.5: "early stop" without gold. A value can fall when a node is judged again.
+
+    Raises:
+        RecipeError: `patience` is negative.
+    """
+    if patience < 0:
+        raise RecipeError(f"patience is {patience}; it is a number of rollouts, 0 for off")
+
+    def stop(tree: Tree, ledger: Ledger) -> str | None:
+        best = ledger.best
+        if not patience or len(best) <= patience:
+            return None
+        return None if max(best[-patience:]) > max(best[:-patience]) else "no gain"
+
+    return stop
+
+
+def max_depth(depth: int) -> Stopper:
+    """Stop when a node lies `depth` refinements below its root; 0 switches it off. MCTSr, section 3.5.
+
+    Raises:
+        RecipeError: `depth` is negative.
+    """
+    if depth < 0:
+        raise RecipeError(f"max_depth is {depth}; it is a number of refinements, 0 for off")
+
+    def stop(tree: Tree, ledger: Ledger) -> str | None:
+        deepest = tree.nodes["depth"][: len(tree)].max(initial=0)
+        return "max depth" if depth and deepest >= depth else None
+
+    return stop
+
+
+def first_of(*stoppers: Stopper) -> Stopper:
+    """Ask each in order and return the first reason."""
+    return lambda tree, ledger: next((r for s in stoppers if (r := s(tree, ledger))), None)

@@ -1,0 +1,190 @@
+"""Every node of one search: numbers in one array, text beside it.
+
+The tree knows nothing of problems, models or recipes. It is append-only; a node's id is its order of creation.
+A column view must never be kept across an `await`: growth replaces the array.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mctsr.kernels import walk
+from mctsr.kernels.node import (
+    DONE,
+    NODE,
+    NONE,
+    OPERATOR_SHIFT,
+    PLANTED,
+    TRUNCATED,
+    TWIN,
+    UNJUDGED,
+    UNSCORED,
+    Floats,
+    Nodes,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One sampled evaluation.
+
+    Attributes:
+        value: What backups use, on the judge's scale.
+        raw: What the judge said, before any suppression.
+        text: The judge's whole reply.
+    """
+
+    value: float
+    raw: float
+    text: str = ""
+
+
+@dataclass(slots=True)
+class State:
+    """What a node is in words.
+
+    Attributes:
+        text: The answer or step.
+        answer: The final answer read from it; None when there is none.
+        work: What led to it, by name, e.g. the critique.
+        ask: Number of the ask that made it.
+        samples: All evaluations, in the order they were folded.
+        unscored: Reasons of evaluations that gave no value.
+        ended: Why the node can never grow again; "" while it can.
+        twin: Id of the first node with the same text, or None.
+    """
+
+    text: str
+    answer: str | None = None
+    work: Mapping[str, str] = field(default_factory=dict)
+    ask: int = 0
+    samples: list[Sample] = field(default_factory=list)
+    unscored: list[str] = field(default_factory=list)
+    ended: str = ""
+    twin: int | None = None
+
+
+class Tree:
+    """A forest of nodes under one problem.
+
+    Attributes:
+        nodes: NODE, shape [capacity]; rows past `len(tree)` are unused.
+        states: One `State` a node.
+        front: The population: particles, beams, the state of a chain, the finalists.
+        side: Arrays that one part owns, by name; see `own_array`.
+        low: Lower bound of the judge's scale; what work in flight counts as.
+    """
+
+    def __init__(self, *, low: float = 0.0) -> None:
+        self.nodes: Nodes = np.zeros(16, dtype=NODE)
+        self.states: list[State] = []
+        self.front: list[int] = []
+        self.side: dict[str, Floats] = {}
+        self.low = low
+        self._first_with: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def add(
+        self,
+        parent: int,
+        state: State,
+        *,
+        planted: bool = False,
+        truncated: bool = False,
+        prior: float = 1.0,
+        operator: int = 0,
+    ) -> int:
+        """Append a node under `parent` (NONE for a root) and return its id.
+
+        An equal text is a separate node, flagged and pointing at its first twin.
+        """
+        node = len(self.states)
+        if node == len(self.nodes):
+            self.nodes = np.concatenate([self.nodes, np.zeros(len(self.nodes), dtype=NODE)])
+            self.side = {k: np.concatenate([v, np.full(len(v), np.nan)]) for k, v in self.side.items()}
+        state.twin = self._first_with.setdefault(state.text, node)
+        if state.twin == node:
+            state.twin = None
+        flags = UNJUDGED | (PLANTED * planted) | (TRUNCATED * truncated) | (TWIN * (state.twin is not None))
+        self.nodes["flags"][node] = flags | (operator << OPERATOR_SHIFT)
+        self.nodes["prior"][node] = prior
+        self.nodes["value"][node] = np.nan
+        self.nodes["raw"][node] = np.nan
+        walk.link(self.nodes, node, parent)
+        self.states.append(state)
+        return node
+
+    def judged(self, node: int, samples: tuple[Sample, ...]) -> None:
+        """Record new evaluations of `node`; backups read them afterwards."""
+        state = self.states[node]
+        state.samples.extend(samples)
+        self.nodes["n_rewards"][node] = len(state.samples)
+        self.nodes["value_sum"][node] += sum(sample.value for sample in samples)
+        self.nodes["raw"][node] = state.samples[-1].raw
+        self.nodes["flags"][node] &= ~np.uint32(UNJUDGED | UNSCORED)
+
+    def unscored(self, node: int, reason: str) -> None:
+        """Record an evaluation that gave no value: counted and shown, never a number."""
+        self.states[node].unscored.append(reason)
+        if not self.states[node].samples:
+            self.nodes["flags"][node] = (self.nodes["flags"][node] & ~np.uint32(UNJUDGED)) | UNSCORED
+
+    def end(self, node: int, reason: str) -> None:
+        """Close `node` for good: no selector hands it out again."""
+        self.states[node].ended = reason
+        self.nodes["flags"][node] |= DONE
+
+    def own_array(self, name: str) -> Floats:
+        """Return the side array `name`, f8, shape [capacity], NaN where nothing was written."""
+        if name not in self.side:
+            self.side[name] = np.full(len(self.nodes), np.nan)
+        return self.side[name]
+
+    def mark(self, node: int, delta: int) -> None:
+        """Count work in flight on the path of `node`; NONE marks nothing."""
+        walk.mark(self.nodes, node, delta)
+
+    def has(self, node: int, flag: int) -> bool:
+        """Say whether any bit of `flag` is set on `node`."""
+        return bool(self.nodes["flags"][node] & flag)
+
+    def scored(self, node: int) -> bool:
+        """Say whether `node` has at least one reward."""
+        return not self.has(node, UNSCORED | UNJUDGED)
+
+    def planted(self, node: int) -> bool:
+        """Say whether the recipe wrote `node` itself."""
+        return self.has(node, PLANTED)
+
+    def value(self, node: int) -> float:
+        """Return the value that selection reads; NaN while unscored."""
+        return float(self.nodes["value"][node])
+
+    def parent(self, node: int) -> int | None:
+        """Return the parent's id, None for a root."""
+        above = int(self.nodes["parent"][node])
+        return None if above == NONE else above
+
+    def line(self, node: int) -> list[int]:
+        """Return the ids from the root to `node`."""
+        ids = []
+        while node != NONE:
+            ids.append(node)
+            node = int(self.nodes["parent"][node])
+        return ids[::-1]
+
+    def answers(self) -> list[int]:
+        """Return the ids of the nodes that the model wrote, planted ones left out."""
+        return [node for node in range(len(self)) if not self.planted(node)]
+
+    def best(self) -> int | None:
+        """Return the scored, unplanted node with the largest value; the first one wins ties."""
+        used = self.nodes[: len(self)]
+        out = (used["flags"] & (UNSCORED | UNJUDGED | PLANTED)) != 0
+        values = np.where(out, -np.inf, used["value"])
+        if not len(values) or out.all():
+            return None
+        return int(np.argmax(values))

@@ -1,0 +1,14 @@
+"""Fixtures that the whole test-suite shares."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.llama import llama_server
+
+
+@pytest.fixture(scope="session")
+def llama_url() -> Iterator[str]:
+    """Base URL of one real llama.cpp server, started when first asked for and shared by all tests."""
+    with llama_server() as url:
+        yield url

@@ -1,0 +1,229 @@
+"""The call log: nothing is asked twice, whatever byte the process was killed at."""
+
+import asyncio
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mctsr.errors import ContextOverflow, RecipeError, Refused, RunError, ServerError, ServerGone
+from mctsr.lm.base import Completion, Message, Place, Request, Tally, Usage
+from mctsr.lm.calllog import CallLog, LoggedLM
+from mctsr.lm.scripted import Scripted
+
+
+def request(text: str = "two and two?") -> Request:
+    return Request((Message("user", text),))
+
+
+def place(draft: int = 0) -> Place:
+    return Place("p", 0, "answer", draft)
+
+
+FULL = Completion("4 ∎ \u2028 \ud800", "length", "hm", Usage(3, 5, 1), 1.25, 2, ("dropped top_k",))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "live" / "p.jsonl"
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
+
+
+async def test_a_logged_reply_is_returned_as_it_was_without_asking(path: Path) -> None:
+    first = LoggedLM(Scripted(lambda *_: FULL), CallLog(path))
+    assert await first.complete(place(), request()) == FULL
+    first.close()
+    silent = Scripted([])
+    again = LoggedLM(silent, CallLog(path))
+    assert await again.complete(place(), request()) == FULL
+    assert (silent.calls, again.replayed, again.repeated, again.stale) == ([], 1, 0, 0)
+
+
+async def test_lines_say_what_was_sent_and_what_came(path: Path) -> None:
+    lm = LoggedLM(Scripted(["4"]), CallLog(path))
+    await lm.complete(place(), request())
+    lm.close()
+    sent, reply = lines(path)
+    assert (sent["t"], sent["place"]) == ("sent", ["p", 0, "answer", 0, 0, 0])
+    assert (reply["t"], reply["key"], reply["text"]) == ("reply", sent["key"], "4")
+    assert reply["usage"] == {"prompt_tokens": 3, "completion_tokens": 1, "cached_tokens": 0}
+
+
+async def test_nothing_is_written_before_the_first_call(path: Path) -> None:
+    LoggedLM(Scripted([]), CallLog(path))
+    assert not path.parent.exists()
+
+
+async def test_the_request_is_logged_before_it_leaves(path: Path) -> None:
+    seen: list[str] = []
+
+    def reply(*_: object) -> str:
+        seen.extend(str(line["t"]) for line in lines(path))
+        return "4"
+
+    lm = LoggedLM(Scripted(reply), CallLog(path))
+    await lm.complete(place(), request())
+    lm.close()
+    assert seen == ["sent"]
+
+
+@pytest.mark.parametrize("kind", [ServerError, ContextOverflow])
+async def test_a_logged_failure_fails_again_in_kind(path: Path, kind: type[ServerError]) -> None:
+    first = LoggedLM(Scripted([kind("no room", status=400)]), CallLog(path))
+    with pytest.raises(kind):
+        await first.complete(place(), request())
+    first.close()
+    silent = Scripted([])
+    with pytest.raises(kind, match="no room") as caught:
+        await LoggedLM(silent, CallLog(path)).complete(place(), request())
+    assert (type(caught.value), caught.value.status, silent.calls) == (kind, 400, [])
+
+
+async def test_a_logged_failure_is_asked_again_on_demand_and_the_last_line_wins(path: Path) -> None:
+    lm = LoggedLM(Scripted([ServerError("down", status=500)]), CallLog(path))
+    with pytest.raises(ServerError):
+        await lm.complete(place(), request())
+    lm.close()
+    again = LoggedLM(Scripted(["4"]), CallLog(path), retry_failed=True)
+    assert (await again.complete(place(), request())).text == "4"
+    assert again.repeated == 0
+    again.close()
+    assert (await LoggedLM(Scripted([]), CallLog(path)).complete(place(), request())).text == "4"
+
+
+@pytest.mark.parametrize("kind", [Refused, ServerGone])
+async def test_what_ends_the_run_is_no_reply_and_is_asked_again(path: Path, kind: type[ServerError]) -> None:
+    lm = LoggedLM(Scripted([kind("bye")]), CallLog(path))
+    with pytest.raises(kind):
+        await lm.complete(place(), request())
+    lm.close()
+    assert [line["t"] for line in lines(path)] == ["sent"]
+    again = LoggedLM(Scripted(["4"]), CallLog(path))
+    assert (await again.complete(place(), request())).text == "4"
+    assert again.repeated == 1
+    again.close()
+
+
+async def test_a_cancelled_call_stays_sent_and_counts_as_repeated(path: Path) -> None:
+    lm = LoggedLM(Scripted(["never", "4"], delay=lambda p: 60.0 * (p.draft == 0)), CallLog(path))
+    task = asyncio.create_task(lm.complete(place(0), request()))
+    assert (await lm.complete(place(1), request())).text == "4"
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    lm.close()
+    assert [line["t"] for line in lines(path)] == ["sent", "sent", "reply"]
+    again = LoggedLM(Scripted(["new"]), CallLog(path))
+    texts = [(await again.complete(place(draft), request())).text for draft in (0, 1)]
+    assert (texts, again.repeated, again.replayed) == (["new", "4"], 1, 1)
+    again.close()
+
+
+async def test_a_reply_to_another_request_is_passed_over_and_counted(path: Path) -> None:
+    lm = LoggedLM(Scripted(["old"]), CallLog(path))
+    await lm.complete(place(), request("before"))
+    lm.close()
+    again = LoggedLM(Scripted(["new"]), CallLog(path))
+    assert (await again.complete(place(), request("after"))).text == "new"
+    assert (again.stale, again.repeated, again.replayed) == (1, 0, 0)
+    again.close()
+
+
+async def test_decisions_are_read_back_with_their_cost(path: Path) -> None:
+    charged = Tally(2, Usage(10, 5, 1), 1.5, 1, 0, 1, 0)
+    lm = LoggedLM(Scripted(["4"]), CallLog(path))
+    await lm.complete(place(), request())
+    lm.decide(3, "time limit", charged)
+    assert lm.decided(3) == ("time limit", charged)
+    lm.close()
+    again = LoggedLM(Scripted([]), CallLog(path))
+    assert again.decided(3) == ("time limit", charged)
+    assert again.decided(2) is None
+
+
+async def test_after_a_decision_only_logged_calls_return(path: Path) -> None:
+    lm = LoggedLM(Scripted(["4"]), CallLog(path))
+    await lm.complete(place(0), request())
+    lm.decide(1, "time limit", Tally())
+    lm.close()
+    again = LoggedLM(Scripted(["must not be asked"]), CallLog(path))
+    assert (await again.complete(place(0), request())).text == "4"
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(again.complete(place(1), request()), 0.05)
+    assert not path.read_bytes().count(b"must not")
+
+
+async def test_two_calls_in_flight_with_one_name_are_an_error_and_later_ones_share_the_reply(path: Path) -> None:
+    lm = LoggedLM(Scripted(["a", "b"], delay=lambda _: 0.01), CallLog(path))
+    task = asyncio.create_task(lm.complete(place(), request()))
+    await asyncio.sleep(0)
+    with pytest.raises(RecipeError, match="share"):
+        await lm.complete(place(), request())
+    assert (await task).text == "a"
+    assert (await lm.complete(place(), request())).text == "a"
+    lm.close()
+
+
+async def test_a_damaged_line_in_the_middle_is_named(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b'{"t":"sent","key":"k"}\n{"t":"re\n{"t":"sent","key":"k"}\n')
+    with pytest.raises(RunError, match="line 2"):
+        LoggedLM(Scripted([]), CallLog(path))
+
+
+async def test_a_short_write_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, real = CallLog(path), os.write
+    monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:5]))
+    with pytest.raises(OSError, match="No space"):
+        log.append({"t": "sent"})
+    monkeypatch.undo()
+    log.close()
+    log.append({"t": "whole"})
+    log.close()
+    assert CallLog(path).read() == [{"t": "whole"}]
+
+
+async def test_lines_of_two_logs_do_not_mix_with_separators_inside_texts(path: Path) -> None:
+    text = "a\nb\r\u2028\u0085c"
+    lm = LoggedLM(Scripted([text]), CallLog(path))
+    await lm.complete(place(), request("x\ny"))
+    lm.close()
+    assert path.read_bytes().count(b"\n") == 2
+    assert (await LoggedLM(Scripted([]), CallLog(path)).complete(place(), request("x\ny"))).text == text
+
+
+def _text(where: Place, _: Request) -> str:
+    return f"reply {where.draft} é\n\ud83d" + "x" * where.draft
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_cut_anywhere_the_log_replays_a_prefix_and_can_be_continued(data: st.DataObject) -> None:
+    async def run(path: Path, calls: int) -> tuple[list[str], int, LoggedLM]:
+        inner = Scripted(_text)
+        lm = LoggedLM(inner, CallLog(path))
+        texts = [(await lm.complete(place(draft), request())).text for draft in range(calls)]
+        lm.close()
+        return texts, len(inner.calls), lm
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "p.jsonl"
+        whole, _, _ = asyncio.run(run(path, 4))
+        size = path.stat().st_size
+        kept = data.draw(st.integers(0, size), label="bytes kept")
+        os.truncate(path, kept)
+        before = CallLog(path).read()
+        replies = sum(line["t"] == "reply" for line in before)
+        texts, asked, lm = asyncio.run(run(path, 4))
+        assert texts == whole
+        assert (asked, lm.replayed) == (4 - replies, replies)
+        assert lm.repeated == len(before) - 2 * replies
+        assert CallLog(path).read()[: len(before)] == before
+        assert asyncio.run(run(path, 4))[1] == 0

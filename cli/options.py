@@ -4,28 +4,26 @@ Knows: how a value is spelt on the command line. Does not know: what it is used 
 Every option can also be given as a variable, MCTSR_ and its name; an empty variable counts as unset.
 """
 
-import json
-import math
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from .config import load
+from .config import json_object, load, number, whole
 
-SERVER, SAMPLING, DATA, LIMITS, RUN, OUTPUT = (
+DATA, RECIPE, SERVER, SAMPLING, LIMITS, OUTPUT = (
+    "Problems",
+    "Recipe",
     "Server",
     "Sampling",
-    "Problems",
-    "Limits",
-    "Run",
+    "Limits of each problem",
     "Output",
 )
 
 
 class Display(StrEnum):
-    """What is shown while a run is going on."""
+    """How a run shows itself while it goes on."""
 
     AUTO = "auto"
     RICH = "rich"
@@ -33,199 +31,210 @@ class Display(StrEnum):
     NONE = "none"
 
 
-def whole(least: int | None = None) -> Callable[[object], int]:
-    """Make a reader of whole numbers, `least` or more."""
-    allowed = "a whole number" + ("" if least is None else f", {least} or more")
-
-    def read(given: object) -> int:
-        try:
-            number = int(str(given))
-        except ValueError:
-            number = None
-        if number is None or (least is not None and number < least):
-            raise typer.BadParameter(f"{str(given)!r}; give {allowed}")
-        return number
-
-    return read
-
-
-def number(least: float, most: float = math.inf, *, above: bool = False) -> Callable[[object], float]:
-    """Make a reader of finite numbers from `least` (excluded with `above`) to `most`."""
-    allowed = f"a number {'above' if above else 'from'} {least:g}" + (f" to {most:g}" if most < math.inf else "")
-
-    def read(given: object) -> float:
-        try:
-            value = float(str(given))
-        except ValueError:
-            value = math.nan
-        if not (least < value if above else least <= value) or value > most or math.isinf(value):
-            raise typer.BadParameter(f"{str(given)!r}; give {allowed}")
-        return value
-
-    return read
-
-
-def json_object(given: object) -> dict[str, object]:
-    """Read a JSON object."""
-    if isinstance(given, dict):
-        return given
-    try:
-        value = json.loads(str(given))
-    except ValueError as error:
-        raise typer.BadParameter(f"it is not JSON ({error}); give an object such as '{{\"top_k\": 20}}'") from None
-    if not isinstance(value, dict):
-        raise typer.BadParameter(f"{str(given)!r}; give a JSON object such as '{{\"top_k\": 20}}'")
-    return value
-
-
-def _option(
-    *names: str,
+def option(
+    names: str,
     panel: str,
+    metavar: str | None,
     help: str,
+    *,
     parser: Callable[[object], object] | None = None,
-    metavar: str | None = None,
-    also: tuple[str, ...] = (),
-    **more: object,
+    callback: Callable[[typer.Context, str | None], str | None] | None = None,
+    also: str = "",
+    show_default: bool = True,
 ) -> object:
-    """Describe an option with its variable; `also` are further variables, read after it."""
-    long = next(name for name in names if name.startswith("--"))
-    variables = ["MCTSR_" + long[2:].upper().replace("-", "_"), *also]
+    """Describe an option and its variables.
+
+    Args:
+        names: Its spellings, the long one first.
+        panel: The group it is shown in.
+        metavar: What its value is called; None for a switch.
+        help: What it does, in one line.
+        parser: Reads its value.
+        callback: Called with the value.
+        also: Variables that are read after its own.
+        show_default: Whether the help shows the default.
+    """
+    spellings = names.split()
+    own = "MCTSR_" + spellings[0].removeprefix("--").upper().replace("-", "_")
     return typer.Option(
-        *names, envvar=variables, help=help, rich_help_panel=panel, parser=parser, metavar=metavar, **more
-    )  # type: ignore[call-overload]
+        *spellings,
+        envvar=[own, *also.split()],
+        metavar=metavar,
+        help=help,
+        rich_help_panel=panel,
+        parser=parser,
+        callback=callback,
+        is_eager=callback is not None,
+        show_default=show_default,
+    )
 
 
 Source = Annotated[
     str | None,
-    typer.Argument(metavar="DATA", help="File of problems (.jsonl or .json), or - to read stdin.", show_default=False),
+    typer.Argument(
+        metavar="DATA", help="File of problems (.jsonl, .json), or - for stdin.", show_default=False
+    ),
 ]
-Question = Annotated[
-    str | None, _option("--question", "-q", panel=DATA, metavar="TEXT", help="Solve this one question instead.")
-]
+Question = Annotated[str | None, option("--question -q", DATA, "TEXT", "Solve this one question instead.")]
 Limit = Annotated[
-    str | None,
-    _option("--limit", "-L", panel=DATA, metavar="N|A-B", help="The first N problems, or those from A to B (from 1)."),
+    str | None, option("--limit -L", DATA, "N|A-B", "The first N problems, or A to B (from 1).")
 ]
-Ids = Annotated[
-    list[str] | None,
-    _option("--ids", panel=DATA, metavar="ID,…", help="Only these problems; can be given again."),
-]
+Ids = Annotated[list[str] | None, option("--ids", DATA, "ID,…", "Only these problems; can be repeated.")]
 AnswerKind = Annotated[
     str | None,
-    _option(
+    option(
         "--answer-kind",
-        panel=DATA,
-        metavar="KIND",
-        help="How answers are read: number, letter or formula; told from the data when not given.",
+        DATA,
+        "KIND",
+        "number, letter or formula: how answers are read; default: by the data.",
     ),
 ]
 
 Recipe = Annotated[
     str,
-    _option("--recipe", panel=RUN, metavar="NAME", help="Name (see mctsr recipes), module:function or file.py:function."),
+    option("--recipe", RECIPE, "NAME", "A name of mctsr recipes, module:function or file.py:function."),
 ]
 Set = Annotated[
     list[str] | None,
-    _option("--set", "-s", panel=RUN, metavar="KEY=VALUE", help="An argument of the recipe; can be given again, last wins."),
+    option("--set -s", RECIPE, "KEY=VALUE", "An argument of the recipe; can be repeated, the last one wins."),
 ]
 Prompts = Annotated[
-    str | None, _option("--prompts", panel=RUN, metavar="DIR", help="Folder whose <name>.md replace the shipped prompts.")
+    str | None, option("--prompts", RECIPE, "DIR", "Folder whose <name>.md replace the shipped prompts.")
 ]
 Config = Annotated[
     str | None,
-    _option(
-        "--config",
-        "-C",
-        panel=RUN,
-        metavar="FILE",
-        help="TOML file: option names with underscores, and a table [recipe_arguments] or one named after the "
-        "recipe. Flags and variables win over it.",
+    option(
+        "--config -C",
+        RECIPE,
+        "FILE",
+        "TOML: option names with underscores, and a table recipe_arguments or one named after the recipe. "
+        "Flags and variables win over it.",
         callback=load,
-        is_eager=True,
     ),
 ]
-Seed = Annotated[int, _option("--seed", panel=RUN, metavar="N", parser=whole(), help="Of every choice and call.")]
+Seed = Annotated[int, option("--seed", RECIPE, "N", "Seed of every choice and call.", parser=whole())]
 Width = Annotated[
     int | None,
-    _option("--width", panel=RUN, metavar="N", parser=whole(1), help="Asks in flight in one tree; default: the recipe's."),
+    option("--width", RECIPE, "N", "Asks in flight in one tree; default: the recipe's.", parser=whole(1)),
 ]
 
 Model = Annotated[
     str | None,
-    _option(
-        "--model",
-        "-m",
-        panel=SERVER,
-        metavar="NAME",
-        help="Model on the server, default the first it serves; embedded or a .gguf file starts one here.",
+    option(
+        "--model -m",
+        SERVER,
+        "NAME",
+        "Model on the server, default: the first it serves. embedded or a .gguf file starts one here.",
     ),
 ]
 BaseUrl = Annotated[
     str | None,
-    _option(
+    option(
         "--base-url",
-        panel=SERVER,
-        metavar="URL",
-        help="Of an OpenAI-like server, such as http://localhost:8000/v1.",
-        also=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+        SERVER,
+        "URL",
+        "OpenAI-like server, such as http://localhost:8000/v1.",
+        also="OPENAI_BASE_URL OPENAI_API_BASE",
     ),
 ]
 ApiKey = Annotated[
     str | None,
-    _option(
-        "--api-key",
-        panel=SERVER,
-        metavar="KEY",
-        help="Better given as a variable; never shown or recorded.",
-        also=("OPENAI_API_KEY",),
-        show_default=False,
+    option(
+        "--api-key", SERVER, "KEY", "Never shown or recorded; safer as a variable.", also="OPENAI_API_KEY"
     ),
 ]
 JudgeModel = Annotated[
-    str | None,
-    _option("--judge-model", panel=SERVER, metavar="NAME", help="Model that scores; default: the one that answers."),
+    str | None, option("--judge-model", SERVER, "NAME", "Model that scores; default: the one that answers.")
 ]
 JudgeBaseUrl = Annotated[
-    str | None,
-    _option("--judge-base-url", panel=SERVER, metavar="URL", help="Its server; default: the same server."),
+    str | None, option("--judge-base-url", SERVER, "URL", "Its server; default: the same as --base-url.")
 ]
 JudgeApiKey = Annotated[
     str | None,
-    _option("--judge-api-key", panel=SERVER, metavar="KEY", help="Its key; default: the same on the same server."),
+    option("--judge-api-key", SERVER, "KEY", "Its key; default: that of --api-key on the same server."),
 ]
 MaxConcurrency = Annotated[
     int | None,
-    _option(
+    option(
         "--max-concurrency",
-        panel=SERVER,
-        metavar="N",
+        SERVER,
+        "N",
+        "Sequences in flight over all models; default: 32, embedded 4.",
         parser=whole(1),
-        help="Sequences in flight over all models; default 32, embedded 4.",
     ),
 ]
 Timeout = Annotated[
     float,
-    _option("--timeout", panel=SERVER, metavar="SECONDS", parser=number(0, above=True), help="For one attempt of a call."),
+    option("--timeout", SERVER, "SECONDS", "Longest time for one attempt.", parser=number(0, above=True)),
 ]
 MaxRetries = Annotated[
-    int, _option("--max-retries", panel=SERVER, metavar="N", parser=whole(0), help="Further attempts of a call.")
+    int, option("--max-retries", SERVER, "N", "Further attempts of a call.", parser=whole(0))
 ]
 WaitForServer = Annotated[
     float,
-    _option("--wait-for-server", panel=SERVER, metavar="SECONDS", parser=number(0), help="How long a server may still be loading."),
+    option("--wait-for-server", SERVER, "SECONDS", "How long to wait while it loads.", parser=number(0)),
 ]
 
 Temperature = Annotated[
     float | None,
-    _option("--temperature", panel=SAMPLING, metavar="T", parser=number(0, 2), help="Of every call, 0 to 2; default: the recipe's, else 0.7."),
+    option(
+        "--temperature",
+        SAMPLING,
+        "T",
+        "0 to 2, of every call; default: the recipe's, else 0.7.",
+        parser=number(0, 2),
+    ),
 ]
 TopP = Annotated[
-    float,
-    _option("--top-p", panel=SAMPLING, metavar="P", parser=number(0, 1, above=True), help="Nucleus sampling, above 0 to 1."),
+    float, option("--top-p", SAMPLING, "P", "Nucleus, above 0 to 1.", parser=number(0, 1, above=True))
 ]
 MaxTokens = Annotated[
-    int, _option("--max-tokens", panel=SAMPLING, metavar="N", parser=whole(1), help="Longest answer, in tokens.")
+    int, option("--max-tokens", SAMPLING, "N", "Longest answer, in tokens.", parser=whole(1))
 ]
 JudgeMaxTokens = Annotated[
-    int, _option("--judge-max-tokens", panel=SAMPLING, metavar="N", parser=whole(1), help="Longest judgement, in tokens.")
+    int, option("--judge-max-tokens", SAMPLING, "N", "Longest judgement, in tokens.", parser=whole(1))
 ]
+ExtraBody = Annotated[
+    str | None,
+    option(
+        "--extra-body",
+        SAMPLING,
+        "JSON",
+        "Object of fields sent unchanged with every request to --base-url.",
+        parser=json_object,
+    ),
+]
+
+MaxCalls = Annotated[
+    int | None, option("--max-calls", LIMITS, "N", "Calls; default: no limit.", parser=whole(1))
+]
+TokenLimit = Annotated[
+    int | None,
+    option("--token-limit", LIMITS, "N", "Prompt and reply tokens; default: no limit.", parser=whole(1)),
+]
+TimeLimit = Annotated[
+    float | None,
+    option("--time-limit", LIMITS, "SECONDS", "Default: no limit.", parser=number(0, above=True)),
+]
+
+OutputDir = Annotated[
+    str | None, option("--output-dir -o", OUTPUT, "DIR", "Run folder; default: runs/<time>-<recipe>-<data>.")
+]
+Overwrite = Annotated[bool, option("--overwrite", OUTPUT, None, "Replace the run in the output folder.")]
+FailOnError = Annotated[
+    float | None,
+    option(
+        "--fail-on-error",
+        OUTPUT,
+        "P",
+        "Exit with 1 when more problems fail: a share below 1, or a number; default: when all fail.",
+        parser=number(0),
+    ),
+]
+KeepCalls = Annotated[bool, option("--keep-calls", OUTPUT, None, "Keep the call logs of finished problems.")]
+DryRun = Annotated[
+    bool, option("--dry-run", OUTPUT, None, "Print the plan with its expected cost; contact nothing.")
+]
+Show = Annotated[Display, option("--display", OUTPUT, None, "How progress is shown, on stderr.")]
+Quiet = Annotated[bool, option("--quiet", OUTPUT, None, "Show nothing but the result and errors.")]
+Json = Annotated[bool, option("--json", OUTPUT, None, "Print the result as JSON.")]

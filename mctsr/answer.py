@@ -16,16 +16,20 @@ def first(tree: Tree) -> Selected:
 
 def last(tree: Tree) -> Selected:
     """Return the answer of the last state of the front."""
-    if not tree.front:
-        return first(tree)
-    return Selected(tree.states[tree.front[-1]].answer, tree.front[-1], "last")
+    ids = [node for node in tree.front if not tree.planted(node)]
+    return Selected(tree.states[ids[-1]].answer, ids[-1], "last") if ids else first(tree)
 
 
 def best_value(tree: Tree) -> Selected:
-    """Return the answer with the largest value, the first created on ties; the first answer when none is scored."""
-    best = tree.best()
-    if best is None:
+    """Return the answer with the largest value, the first created on ties; the first answer when none is scored.
+
+    A text without a final answer is passed over while any scored one has it: it cannot be right.
+    """
+    scored = [node for node in tree.answers() if tree.scored(node)]
+    if not scored:
         return first(tree)._replace(by="first (nothing scored)")
+    answered = [node for node in scored if tree.states[node].answer is not None]
+    best = max(answered or scored, key=tree.value)
     return Selected(tree.states[best].answer, best, "best value")
 
 

@@ -30,7 +30,7 @@ _ACCEPTED = (
     '"problem" or "question", optionally "answer" and "id" or "unique_id"'
 )
 _NUMBERS = re.compile(r"gsm[-_]?8k|gsm[-_]?hard|svamp|aime|amc", re.IGNORECASE)
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_RANGE = re.compile(r"(?:([0-9]{1,18})-)?([0-9]{1,18})")
 _JSON_LINES = re.compile(r"\s*\{\s*[\"}]")
 
 
@@ -139,7 +139,7 @@ def _is_json(text: str) -> bool:
 
 def _rows(source: str, text: str | None) -> list[_Row]:
     """Split a file into its objects: at newline bytes alone, since texts may hold any other separator."""
-    name = "standard input" if text is not None else source
+    name = source if text is None else "standard input"
     data = _read_file(source) if text is None else text.encode("utf-8", "surrogatepass")
     data = data.removeprefix(b"\xef\xbb\xbf")
     if data.lstrip().startswith(b"["):
@@ -193,7 +193,9 @@ def _identified(rows: Iterable[_Row]) -> list[tuple[str, _Row]]:
         id = _hash_id(text) if given is None else _given_id(row, given)
         if id in seen:
             what = f"id {id!r} stands" if given else "the same problem without an id stands"
-            raise DataError(f"{row.where}: {what} already in {seen[id]}; every problem needs an id of its own")
+            raise DataError(
+                f"{row.where}: {what} already in {seen[id]}; every problem needs an id of its own"
+            )
         seen[id] = row.where
         found.append((id, row))
     return found
@@ -240,9 +242,7 @@ def _limited(problems: list[Problem], limit: str | None) -> list[Problem]:
     if limit is None:
         return problems
     match = _RANGE.fullmatch(limit.strip())
-    first, last = (1, 0) if match is None else (1, int(match[1]))
-    if match is not None and match[2]:
-        first, last = last, int(match[2])
+    first, last = (int(match[1] or 1), int(match[2])) if match else (1, 0)
     if not 1 <= first <= last:
         raise UsageError(f"limit {limit!r} is no range; allowed is N or A-B with 1 <= A <= B")
     if first > len(problems):

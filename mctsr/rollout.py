@@ -5,7 +5,7 @@ The first half is asynchronous and sees paths only; the second half is synchrono
 
 import asyncio
 import math
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -89,13 +89,13 @@ async def work(recipe: Recipe, problem: Problem, path: Path | None, ask: Ask, ll
     Raises:
         Refused, ServerGone: The run cannot go on.
     """
-    if path is None:
-        drafts, again = await _drafts(recipe.expander.open(problem, ask.n, llm)), None
-    else:
+    again: Verdict | Unscored | None = None
+    if path is not None and ask.again:
         drafts, again = await asyncio.gather(
-            _drafts(recipe.expander.grow(path, ask.n, llm)),
-            _verdict(recipe, path, -1, llm) if ask.again else _nothing(),
+            _drafts(recipe, problem, path, ask, llm), _verdict(recipe, path, -1, llm)
         )
+    else:
+        drafts = await _drafts(recipe, problem, path, ask, llm)
     base = path or Path(problem, ())
     verdicts = await asyncio.gather(
         *(
@@ -108,10 +108,14 @@ async def work(recipe: Recipe, problem: Problem, path: Path | None, ask: Ask, ll
     return Done(drafts, verdicts, again)
 
 
-async def _drafts(growing: Awaitable[Sequence[Draft | Fault]]) -> Sequence[Draft | Fault]:
+async def _drafts(
+    recipe: Recipe, problem: Problem, path: Path | None, ask: Ask, llm: Caller
+) -> Sequence[Draft | Fault]:
     """Turn the fault of a whole expansion into a record; faults that end the run pass."""
     try:
-        return await growing
+        if path is None:
+            return await recipe.expander.open(problem, ask.n, llm)
+        return await recipe.expander.grow(path, ask.n, llm)
     except (Refused, ServerGone):
         raise
     except ServerError as error:
@@ -151,8 +155,8 @@ def fold(
     born: list[int] = []
     faults = [draft for draft in done.drafts if isinstance(draft, Fault)]
     server = any(fault.kind == "server" for fault in faults)
-    if done.again is not None:
-        server |= _score(tree, recipe, ledger, ask.node, done.again)
+    # Children come before any backup: one that asks whether a node is a leaf must see what the ask made of it.
+    verdicts: list[tuple[int, Verdict | Unscored | None]] = [(ask.node, done.again)]
     for draft, verdict in zip(done.drafts, done.verdicts, strict=True):
         if isinstance(draft, Fault):
             continue
@@ -161,8 +165,10 @@ def fold(
         born.append(node)
         if draft.done:
             tree.end(node, "finished")
-        if verdict is not None:
-            server |= _score(tree, recipe, ledger, node, verdict)
+        verdicts.append((node, verdict))
+    for node, found in verdicts:
+        if found is not None:
+            server |= _score(tree, recipe, ledger, node, found)
     if ask.node != NONE and any(fault.kind == "context" for fault in faults):
         tree.end(ask.node, next(fault.reason for fault in faults if fault.kind == "context"))
     ledger.server_faults = ledger.server_faults + 1 if server else 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from mctsr.caller import Caller
 from mctsr.parts import Draft, Fault, Path, Problem
@@ -22,7 +23,7 @@ class Answer:
 
     async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Answer `n` times."""
-        return await together(plain_answer(problem, i, llm, self.temperature) for i in range(n))
+        return await together(partial(plain_answer, problem, i, llm, self.temperature) for i in range(n))
 
     async def grow(self, path: Path, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Answer `n` times, without regard to the path."""

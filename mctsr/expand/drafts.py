@@ -1,7 +1,7 @@
 """What all expanders share: one draft a coroutine, faults kept apart, texts read for their answer."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from mctsr.caller import Caller
 from mctsr.errors import Refused, ServerError, ServerGone
@@ -10,18 +10,21 @@ from mctsr.lm.base import Completion
 from mctsr.parts import Draft, Fault, Problem
 
 
-async def together(drafts: Iterable[Awaitable[Draft]]) -> Sequence[Draft | Fault]:
-    """Await all drafts at once, in order; one that fails becomes a `Fault` and takes no sibling along.
+async def together(makers: Iterable[Callable[[], Awaitable[Draft]]]) -> Sequence[Draft | Fault]:
+    """Make all drafts at once, in order; one that fails becomes a `Fault` and takes no sibling along.
+
+    Args:
+        makers: Called when their turn comes, so that a search cancelled before leaves no coroutine unawaited.
 
     Raises:
         Refused, ServerGone: The run cannot go on.
     """
-    return await asyncio.gather(*map(_one, drafts))
+    return await asyncio.gather(*map(_one, makers))
 
 
-async def _one(draft: Awaitable[Draft]) -> Draft | Fault:
+async def _one(make: Callable[[], Awaitable[Draft]]) -> Draft | Fault:
     try:
-        return await draft
+        return await make()
     except (Refused, ServerGone):
         raise
     except ServerError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from mctsr.caller import Caller
 from mctsr.parts import Draft, Fault, Path, Problem
@@ -31,12 +32,12 @@ class SelfRefine:
 
     async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Answer `n` times and plant the refusal behind."""
-        answers = await together(plain_answer(problem, i, llm, self.temperature) for i in range(n))
+        answers = await together(partial(plain_answer, problem, i, llm, self.temperature) for i in range(n))
         return [*answers, Draft(self.planted, planted=True)] if self.planted else answers
 
     async def grow(self, path: Path, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Refine the path's last answer `n` times, independently."""
-        return await together(self._refine(path, i, llm) for i in range(n))
+        return await together(partial(self._refine, path, i, llm) for i in range(n))
 
     async def _refine(self, path: Path, draft: int, llm: Caller) -> Draft:
         values = {"problem": path.problem.text, "answer": path.last.text}

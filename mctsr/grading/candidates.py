@@ -12,6 +12,7 @@ from .numerals import read_numeral
 LONGEST_BOX = 2000
 LONGEST_CANDIDATE = 400
 _MOST_WORDS = 5
+_MOST_LAYERS = 8
 
 _INT = r"(?:[1-9][0-9]{0,2}(?:(?:,|\{,\}|,?\\[!,]|[\u2009\u202f\u00a0])\s?[0-9]{3})+(?![0-9])|[0-9]+)"
 _DEC = rf"(?:{_INT}(?:\.[0-9]+)?|(?<![0-9])\.[0-9]+)"
@@ -27,16 +28,16 @@ _LABEL = re.compile(
 _MATH = re.compile(
     r"(?P<mark>\$\$?)(?P<dollars>[^$]+?)(?P=mark)|\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]", re.DOTALL
 )
-_SENTENCE_END = re.compile(r"\.\s+(?=[A-Z$*(\\])|\s-{2,}|\s[–—]\s|-{3,}|\s*```")
+_SENTENCE_END = re.compile(r"\.\s+(?=[A-Z$*(\\])|\s-{2,}|\s[–—]\s|-{3,}|```")
 _REASON = re.compile(r",?\s+(?:because|since|so that|which|where|as\s+(?:we|it|the))\b", re.IGNORECASE)
-_WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{3,}(?![A-Za-z]*[({])")
+_WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{3,}+(?![A-Za-z]*[({])")
 _BLANK_WORDS = re.compile(
     r"(?:the|your|my|final|numerical|numeric|computed|calculated|correct|answer|value|number|result|here|is"
     r"|solution|letter|option|insert|placeholder|integer|[\s_.?…\-]|\\[lc]?dots|\\phantom|\\text)+",
     re.IGNORECASE,
 )
 _SLOT = re.compile(r"[\[{<]\s*[A-Za-z][A-Za-z_ ]+[\]}>]")
-REFUSAL = re.compile(
+_REFUSAL = re.compile(
     r"\b(?:I|we)\s*(?:['’]m|am|are)?\s*(?:sorry|afraid|unable|not\s+(?:sure|able|certain))\b"
     r"|\b(?:I|we)\s+(?:really\s+)?(?:do\s+not|don\s*['’]?\s*t|did\s*n['’]?t|can\s*not|can['’]?t|could\s*n['’]?t)\s+"
     r"(?:\w+\s+)?(?:know|understand|help|solve|answer|determine|figure|find|be|provide|assist|do|compute|tell)\b"
@@ -44,7 +45,7 @@ REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _LETTER_START = re.compile(
-    r"\W*(?:the\s+)?(?:(?:option|choice|answer|letter)\b\W*(?:is\b)?\W*)*\(?([A-Z])\)?(?![\w'’])(\s+[a-z]+)?"
+    r"\W*(?:the\W+)?(?:(?:option|choice|answer|letter)\W+(?:is\W+)?){0,3}([A-Z])\)?(?![\w'’])(\s+[a-z]+)?",
 )
 _LETTER_LIST = re.compile(r"\W*([A-Z](?:\s*(?:,|and|&|,\s*and)\s*[A-Z])+)\W*")
 _LETTER_INSIDE = re.compile(r"\(([A-Z])\)|\b(?:option|choice)\s+\(?([A-Z])\b")
@@ -56,7 +57,7 @@ def read_box(content: str, kind: str | None) -> str | None:
     if len(content) > LONGEST_BOX:
         return None
     text = _strip(content)
-    if is_placeholder(text) or REFUSAL.search(clean(text)):
+    if is_placeholder(text) or is_refusal(text):
         return None
     if kind == "letter":
         return read_letter(text)
@@ -75,7 +76,7 @@ def read_candidate(text: str, kind: str | None) -> str | None:
         return None
     text = _strip(_LABEL.sub("", text, count=1) if _LABEL.match(text) else text)
     text = _strip(_SENTENCE_END.split(text, maxsplit=1)[0])
-    if is_placeholder(text) or len(text) > LONGEST_CANDIDATE or REFUSAL.search(text):
+    if is_placeholder(text) or len(text) > LONGEST_CANDIDATE or is_refusal(text):
         return None
     if kind == "letter":
         return read_letter(text)
@@ -107,6 +108,11 @@ def last_number(text: str) -> str | None:
     for match in _NUMBER.finditer(text):
         found = match
     return found.group().strip() if found else None
+
+
+def is_refusal(text: str) -> bool:
+    """Tell whether a short text declines to answer."""
+    return bool(_REFUSAL.search(" ".join(text.split())))
 
 
 def is_placeholder(text: str) -> bool:
@@ -153,9 +159,8 @@ def _inside(match: re.Match[str]) -> str:
 
 
 def _strip(text: str) -> str:
-    """Take wrappers off both ends until nothing changes (bounded: each round removes characters)."""
-    before = ""
-    while before != text:
+    """Take wrappers off both ends until nothing changes, a few layers at most."""
+    for _ in range(_MOST_LAYERS):
         before = text
         text = text.strip().strip("`").strip()
         text = re.sub(r"^(?:\*\*|__|[*:>]\s|=\s)+|(?:\*\*|__|\\n)+$", "", text).strip()
@@ -163,6 +168,8 @@ def _strip(text: str) -> str:
         text = _without_odd_delimiters(text)
         match = _MATH.fullmatch(text)
         text = _inside(match) if match else text
+        if text == before:
+            break
     return text
 
 

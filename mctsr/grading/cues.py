@@ -37,13 +37,13 @@ _OPTIONS = re.compile(r"^[ \t*]*\(?B[.:)]", re.MULTILINE)
 _JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.){0,600})"', re.DOTALL)
 _JSON_OTHER = re.compile(r"\[[^\]\n]{0,300}\]|[^,}\n\"]{1,300}")
 _CLOSING_TAG = re.compile(r"</(?:final_)?answer>", re.IGNORECASE)
-_DISPLAY = re.compile(r"\s*[*_:=\s]*(\$\$.+?\$\$|\\\[.+?\\\]|\\\(.+?\\\)|\$[^$\n]+\$)", re.DOTALL)
-_LEAD = re.compile(r"[\s*_:=]*(?:```\w*\s*|[\s*_:=]+)*")
+_DISPLAY = re.compile(r"[*_:=\s]*(\$\$.+?\$\$|\\\[.+?\\\]|\\\(.+?\\\)|\$[^$\n]+\$)", re.DOTALL)
+_LEAD = re.compile(r"(?:[\s*_:=]|```[A-Za-z]*)*")
 
 
 def from_boxes(text: str, kind: str | None) -> str | None:
     """Read the last usable box, with the neighbours that a comma or "and" ties to it."""
-    boxes = find_boxes(text)
+    boxes = find_boxes(text)[-_KEPT_CUES:]
     for last in range(len(boxes) - 1, -1, -1):
         if read_box(boxes[last].content, kind) is not None:
             return _join(text, boxes, last, kind)
@@ -54,7 +54,7 @@ def from_marks(text: str, kind: str | None) -> str | None:
     """Read the last `####` line that holds a value, or the line below one that says "Final Answer"."""
     marks = deque(_MARK.finditer(text), maxlen=_KEPT_CUES)
     for mark in reversed(marks):
-        found = _read_mark(mark[1], text[mark.end() : mark.end() + _REACH], kind)
+        found = _read_mark(mark[1][:_REACH], text[mark.end() : mark.end() + _REACH], kind)
         if found is not None:
             return found
     return None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from .candidates import REFUSAL, last_number, read_letter
+from .candidates import is_refusal, last_number, read_letter
 from .cues import from_boxes, from_marks, from_phrases
 
 KINDS = ("number", "letter", "formula", None)
@@ -21,7 +21,7 @@ _NEW_PROBLEM = re.compile(
     r"^[ \t#*>_]*(?:(?:new|next)\s)?(?:question|problem|Q)(?:\s[0-9]{1,5})?[ \t*_]*:",
     re.IGNORECASE | re.MULTILINE,
 )
-_LITERAL_NEWLINE = re.compile(r"(?<!\\)\\n(?![a-z])|(?<!\\)\\n(?=[a-z]+[ ,]+[a-z]+[ ,])")
+_LITERAL_NEWLINE = re.compile(r"(?<!\\)\\n(?![a-z])")
 _CODE = re.compile(r"```[ \t]*[A-Za-z][^\n]*\n.*?(?:```|\Z)", re.DOTALL)
 _SHORT_REPLY = 300
 
@@ -77,7 +77,7 @@ def _after_thought(text: str) -> str:
 
 
 def _last_number(segment: str) -> str | None:
-    if len(segment) <= _SHORT_REPLY and REFUSAL.search(segment):
+    if len(segment) <= _SHORT_REPLY and is_refusal(segment):
         return None
     return last_number(_CODE.sub("\n", segment))
 

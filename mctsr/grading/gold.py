@@ -10,8 +10,9 @@ import re
 from .boxes import last_boxed
 
 _MARK = "####"
+_MOST_LAYERS = 50
 _GROUPED = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
-_REMAINS = re.compile(r"(?:\s|\\noindent|\\newline|\\\\|\\end\{problem\})+$")
+_REMAINS = (r"\noindent", r"\newline", "\\\\", r"\end{problem}")
 _DOLLARS = re.compile(r"(\$\$?)([^$]+)\1")
 
 
@@ -55,14 +56,17 @@ def _clean_text(gold: str) -> str:
         gold = gold.rpartition(_MARK)[2].strip()
     elif boxed is not None:
         gold = boxed
-    before = ""
-    while before != gold:
+    for _ in range(_MOST_LAYERS):
         before, gold = gold, _strip_once(gold)
+        if gold == before:
+            break
     return gold.replace(",", "") if marked and _GROUPED.fullmatch(gold) else gold
 
 
 def _strip_once(text: str) -> str:
-    text = _REMAINS.sub("", text).strip()
+    text = text.strip()
+    for remains in _REMAINS:
+        text = text.removesuffix(remains).rstrip()
     text = text if text.endswith("..") else text.removesuffix(".").strip()
     if text.endswith("$") and not text.endswith(r"\$") and text.count("$") - text.count(r"\$") == 1:
         text = text[:-1].strip()

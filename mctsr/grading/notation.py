@@ -68,6 +68,7 @@ _ROOTS = [
     (re.compile(r"\\sqrt\s*([0-9]+|[A-Za-z])"), r"\\sqrt{\1}"),
     (re.compile(r"([\^_])\s*\{\s*([0-9A-Za-z])\s*\}"), r"\1\2"),
 ]
+_BLANKS = re.compile(r"[ \t\r\n\f\v]+")
 _THIN_GROUPS = re.compile(rf"(?<![0-9.,])([0-9]{{1,3}}(?:{_THIN}[0-9]{{3}})+)(?![0-9])")
 _MONEY = re.compile(r"^\s*[-+]?\s*\$\s*[-+]?[0-9.]")
 _QUOTES = "`'\""
@@ -108,6 +109,7 @@ def _plain_latex(text: str) -> str:
     if r"\boxed" in text or r"\fbox" in text:
         boxed = last_boxed(text)
         text = text if boxed is None else boxed
+    text = _BLANKS.sub(" ", text)
     for _ in range(3):  # fonts inside fonts; deeper nesting is nobody's answer
         text = _FONTS.sub(r" \1 ", text)
     for pattern, replacement in _LATEX:

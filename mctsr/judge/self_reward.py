@@ -72,7 +72,8 @@ class SelfReward:
                 attempt=attempt,
             )
             score = read_score(reply.text, self.low, self.high)
-            if score is not None:
+            cut_inside = reply.finish == "length" and reply.text[-1:].isdigit()
+            if score is not None and not cut_inside:
                 return Sample(self.suppress(score), score, reply.text)
             reason = "truncated score" if reply.finish == "length" else "no score in the reply"
         return Unscored(f"{reason}: {self.attempts} tries")

@@ -123,7 +123,7 @@ class LoggedLM:
         self._ended: dict[str, Line] = {}
         self._open: set[str] = set()
         self._asking: set[str] = set()
-        self._replied: dict[str, set[str]] = {}
+        self._sent: dict[str, set[str]] = {}
         self._decisions: dict[int, Decision] = {}
         self.replayed = self.repeated = self.stale = 0
         for line in log.read():
@@ -142,7 +142,7 @@ class LoggedLM:
         """Return the logged reply, or ask and log.
 
         Once the log holds a decision, a call that is not in it never returns: whoever obeys the decision
-        cancels it.
+        cancels it. A changed request, or a failure asked for again, makes the decision void.
 
         Raises:
             ServerError: the call failed for good, now or according to the log.
@@ -152,11 +152,14 @@ class LoggedLM:
         name = _name(place)
         key = f"{name}:{digest}"
         ended = self._ended.get(key)
-        if ended is not None and (ended["t"] == "reply" or not self._retry_failed or self._decisions):
+        retry = ended is not None and ended["t"] == "failed" and self._retry_failed
+        if ended is not None and not retry:
             self.replayed += 1
             return _completion(ended)
-        self.stale += len(self._replied.pop(name, set()) - {key})
-        if self._decisions:
+        others = self._sent.pop(name, set()) - {key}
+        self.stale += sum(self._ended.get(other, {}).get("t") == "reply" for other in others)
+        changed = bool(others) and key not in self._open
+        if self._decisions and not retry and not changed:
             await asyncio.get_running_loop().create_future()
         if key in self._asking:
             raise RecipeError(f"two calls in flight share {place}; number them by draft, sample or attempt")
@@ -206,12 +209,13 @@ class LoggedLM:
             return
         key = str(line["key"])
         if line["t"] == "sent":
+            # Nothing is asked after a decision, unless the replies it was made on no longer count.
+            self._decisions.clear()
             self._open.add(key)
+            self._sent.setdefault(key.rsplit(":", 1)[0], set()).add(key)
             return
         self._open.discard(key)
         self._ended[key] = line
-        if line["t"] == "reply":
-            self._replied.setdefault(key.rsplit(":", 1)[0], set()).add(key)
 
 
 def _name(place: Place) -> str:

@@ -86,7 +86,7 @@ def _find(name: str) -> Callable[..., Recipe]:
             f"recipe {name!r}: {module} does not import: {type(error).__name__}: {error}"
         ) from error
     function = getattr(loaded, attribute, None)
-    if not callable(function):
+    if not inspect.isfunction(function):
         raise RecipeError(f"recipe {name!r}: {module} has no function {attribute!r}")
     return typing.cast(Callable[..., Recipe], function)
 
@@ -101,11 +101,13 @@ def _load_module(module: str) -> types.ModuleType:
 def _load_file(file: Path) -> types.ModuleType:
     if not file.is_file():
         raise RecipeError(f"recipe file {str(file)!r} does not exist; give file.py:function")
-    spec = importlib.util.spec_from_file_location(file.stem, file.resolve())
+    # Under its stem alone a file called select.py would take the place of the standard module.
+    name = f"recipe:{file.resolve()}"
+    spec = importlib.util.spec_from_file_location(name, file.resolve())
     if spec is None or spec.loader is None:
         raise RecipeError(f"recipe file {str(file)!r} cannot be loaded as Python")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[file.stem] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 

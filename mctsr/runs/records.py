@@ -96,7 +96,7 @@ class TreeRecord(TypedDict):
 
 
 class AnswersRecord(TypedDict):
-    """The answers of one problem. `distinct` holds one spelling of each different answer of the tree."""
+    """The answers of one problem. `distinct` holds every spelling in the tree once, in order of creation."""
 
     first: str | None
     selected: str | None
@@ -131,7 +131,11 @@ class UsageRecord(TypedDict):
 
 
 class ResultRecord(TypedDict):
-    """One line of results.jsonl; the line is the commit of its problem, the last line of an id wins."""
+    """One line of results.jsonl; the line is the commit of its problem, the last line of an id wins.
+
+    `offset` and `length` say which bytes of trees.jsonl are its tree; a failed problem has none, length 0.
+    `wire` lists what had to be changed for the servers; `overshoot` by how much a limit was exceeded.
+    """
 
     schema: int
     id: str
@@ -180,7 +184,11 @@ class ServerRecord(TypedDict):
 
 
 class RunRecord(TypedDict):
-    """run.json: everything needed to say what was run and to go on with it; never a secret."""
+    """run.json: everything needed to say what was run and to go on with it; never a secret.
+
+    `data` is the path of the data file; a question and problems from standard input are in `problems`, with the
+    gold answers that came along in `gold`. `problem_hashes` goes along with `problem_ids`.
+    """
 
     schema: int
     name: str
@@ -194,6 +202,31 @@ class RunRecord(TypedDict):
     data: str | None
     problems: list[dict[str, str | None]] | None
     problem_ids: list[str]
+    problem_hashes: list[str]
     problems_sha256: str
+    gold: dict[str, str] | None
     gold_sha256: str | None
     servers: list[ServerRecord]
+    notices: list[str]
+
+
+class SummaryRecord(TypedDict):
+    """summary.json: where the run stands, counted from the other files.
+
+    `problems` are all of the run; `graded` counts problems with a grade, `correct` those whose selected answer is
+    right.
+    """
+
+    schema: int
+    problems: int
+    ok: int
+    failed: int
+    unfinished: int
+    graded: int
+    correct: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    repeated: int
+    replayed: int
+    stale: int

@@ -1,6 +1,11 @@
 """What a run was told to do: every setting in one record, without secrets."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import cast
+
+from mctsr.errors import RunError
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +76,47 @@ class Settings:
     ids: tuple[str, ...] = ()
     fail_on_error: float | None = None
     keep_calls: bool = False
+
+
+def to_record(settings: Settings) -> dict[str, object]:
+    """Return the settings as plain JSON values, files by their absolute paths, so that they hold anywhere."""
+    anchored = replace(
+        settings,
+        recipe=_recipe_path(settings.recipe),
+        policy=_model_path(settings.policy),
+        judge=_model_path(settings.judge) if settings.judge else None,
+        prompts=_absolute(settings.prompts) if settings.prompts else None,
+    )
+    return {**asdict(anchored), "ids": list(anchored.ids)}
+
+
+def from_record(record: Mapping[str, object]) -> Settings:
+    """Take settings up again as `to_record` wrote them.
+
+    Raises:
+        RunError: They are not the settings of this version.
+    """
+    known = {part.name for part in fields(Settings)}
+    if unknown := sorted(record.keys() - known):
+        raise RunError(f"the run has the settings {unknown}, which this version does not know; update mctsr")
+    values = dict(record)
+    for role in ("policy", "judge"):
+        if isinstance(values.get(role), Mapping):
+            values[role] = RoleOptions(**cast(dict[str, str], values[role]))  # type: ignore[arg-type]
+    values["ids"] = tuple(cast(list[str], values.get("ids", ())))
+    return Settings(**values)  # type: ignore[arg-type]
+
+
+def _recipe_path(recipe: str) -> str:
+    file, colon, function = recipe.rpartition(":")
+    return f"{_absolute(file)}:{function}" if colon and file.endswith(".py") else recipe
+
+
+def _model_path(options: RoleOptions) -> RoleOptions:
+    model = options.model
+    is_file = options.base_url is None and model is not None and model.endswith(".gguf")
+    return replace(options, model=_absolute(str(model))) if is_file else options
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).expanduser().resolve())

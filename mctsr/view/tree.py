@@ -4,13 +4,13 @@ Reads records of a run folder; knows no colours, no widths and no terminal. Text
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from mctsr.runs.records import EventRecord, GradeRecord, NodeRecord, TreeRecord
-from mctsr.runs.verdicts import Word, word_of
 
 from .graph import UNICODE, Glyphs, draw
+from .verdict import Word, word_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Line:
         below: The same for further lines about it.
         on_path: Whether it leads to the selected answer.
         selected: Whether the recipe took its answer.
-        verdict: Its answer against the gold answer, in a word; "" for a planted node.
+        verdict: Its answer against the gold answer, in a word.
     """
 
     node: NodeRecord
@@ -41,12 +41,7 @@ class Line:
     @property
     def flags(self) -> list[str]:
         """What is special about the node, in words."""
-        node = self.node
-        return [
-            *(["planted"] if node["planted"] else []),
-            *(["truncated"] if node["truncated"] else []),
-            *([f"twin of {node['twin']}"] if node["twin"] is not None else []),
-        ]
+        return _flags(self.node, self.selected)
 
     @property
     def remarks(self) -> list[str]:
@@ -65,6 +60,7 @@ class TreeView:
         recipe: What grew the tree.
         stopped: Why the search ended, "" when the record does not say.
         lines: The nodes, parents before children.
+        faults: Drafts that never came to be: number of the ask, and why.
     """
 
     problem_id: str
@@ -72,6 +68,7 @@ class TreeView:
     recipe: str
     stopped: str
     lines: list[Line]
+    faults: list[tuple[int, str]]
 
     @classmethod
     def of(cls, tree: TreeRecord, grade: GradeRecord | None, glyphs: Glyphs = UNICODE) -> "TreeView":
@@ -88,7 +85,14 @@ class TreeView:
             )
             for joint in draw([node["parent"] for node in nodes], path, glyphs)
         ]
-        return cls(tree["problem_id"], tree["problem"], tree["recipe"], _stopped(tree["events"]), lines)
+        return cls(
+            problem_id=tree["problem_id"],
+            problem=tree["problem"],
+            recipe=tree["recipe"],
+            stopped=_stopped(tree["events"]),
+            lines=lines,
+            faults=[(e["ask"], f) for e in tree["events"] if e["event"] == "folded" for f in e["faults"]],
+        )
 
 
 class Moment(NamedTuple):
@@ -144,6 +148,26 @@ class NodeView:
             ],
         )
 
+    @property
+    def flags(self) -> list[str]:
+        """What is special about the node, in words."""
+        return _flags(self.node, self.selected)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return everything as plain values for JSON."""
+        return {**asdict(self), "moments": [moment._asdict() for moment in self.moments]}
+
+
+def _flags(node: NodeRecord, selected: bool) -> list[str]:
+    twin = node["twin"]
+    named = {
+        "selected": selected,
+        "planted": node["planted"],
+        "truncated": node["truncated"],
+        f"twin of {twin}": twin is not None,
+    }
+    return [name for name, holds in named.items() if holds]
+
 
 def path_to(nodes: Sequence[NodeRecord], node: int | None) -> list[int]:
     """Return the ids from the root to `node`; none for None."""
@@ -160,4 +184,6 @@ def _stopped(events: Sequence[EventRecord]) -> str:
 
 def _tallied(reasons: Sequence[str]) -> list[tuple[str, str]]:
     """Return each different reason once, with how often it occurred when that is more than once."""
-    return [(reason, f" (x{n})" if (n := reasons.count(reason)) > 1 else "") for reason in dict.fromkeys(reasons)]
+    return [
+        (reason, f" (x{n})" if (n := reasons.count(reason)) > 1 else "") for reason in dict.fromkeys(reasons)
+    ]

@@ -16,7 +16,9 @@ from tests.kernels.reference import Forest, Plain, forests
 
 
 @given(forests(), st.randoms(use_true_random=False))
-def test_values_are_half_own_half_best_child_whatever_the_order_of_judging(forest: Forest, mix: object) -> None:
+def test_values_are_half_own_half_best_child_whatever_the_order_of_judging(
+    forest: Forest, mix: object
+) -> None:
     nodes, own = reference.as_array(forest)
     order = list(range(len(forest)))
     mix.shuffle(order)  # type: ignore[attr-defined]
@@ -53,7 +55,9 @@ def test_repeating_a_backup_changes_nothing(forest: Forest) -> None:
 
 
 @given(forests(), st.floats(0, 3))
-def test_released_code_refreshes_leaves_and_parents_of_leaves_and_nothing_else(forest: Forest, c: float) -> None:
+def test_released_code_refreshes_leaves_and_parents_of_leaves_and_nothing_else(
+    forest: Forest, c: float
+) -> None:
     nodes, own = reference.as_array(forest)
     ucb = np.full(len(nodes), -7.0)
     values = nodes["value"].copy()

@@ -15,7 +15,7 @@ from tests.kernels.reference import Forest, Plain, forests
 def scores(forest: Forest, rule: int, c: float = 1.4, eps: float = 1e-5, low: float = -100.0) -> list[float]:
     nodes, _ = reference.as_array(forest)
     out = np.empty(len(forest))
-    rules.scores(nodes, np.arange(len(forest)), rule, c, eps, low, out)
+    rules.scores(nodes, np.arange(len(forest)), rule, (c, eps, low), out)
     return out.tolist()
 
 

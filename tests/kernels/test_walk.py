@@ -58,7 +58,7 @@ def chosen(forest: Forest, open_below: int, or_equal: bool) -> list[int]:
     nodes, _ = reference.as_array(forest)
     out = np.empty(len(forest), dtype=np.int64)
     count = walk.candidates(nodes, len(forest), nodes["value"], open_below, or_equal, out)
-    return out[:count].tolist()
+    return [int(node) for node in out[:count]]
 
 
 def family(parent: float, children: list[float], asks: int = 0, flags: int = 0) -> Forest:

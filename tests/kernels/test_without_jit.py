@@ -5,13 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
 HERE = Path(__file__).parent
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="this is the run without JIT")
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="this is the run without JIT")
 def test_kernels_compute_the_same_without_jit() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE)]
     done = subprocess.run(

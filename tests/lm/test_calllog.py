@@ -114,6 +114,7 @@ async def test_what_ends_the_run_is_no_reply_and_is_asked_again(path: Path, kind
 async def test_a_cancelled_call_stays_sent_and_counts_as_repeated(path: Path) -> None:
     lm = LoggedLM(Scripted(["never", "4"], delay=lambda p: 60.0 * (p.draft == 0)), CallLog(path))
     task = asyncio.create_task(lm.complete(place(0), request()))
+    await asyncio.sleep(0)
     assert (await lm.complete(place(1), request())).text == "4"
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -160,7 +161,24 @@ async def test_after_a_decision_only_logged_calls_return(path: Path) -> None:
     assert not path.read_bytes().count(b"must not")
 
 
-async def test_two_calls_in_flight_with_one_name_are_an_error_and_later_ones_share_the_reply(path: Path) -> None:
+async def test_a_decision_made_on_other_replies_is_void_also_after_another_kill(path: Path) -> None:
+    lm = LoggedLM(Scripted(["old"]), CallLog(path))
+    await lm.complete(place(), request("before"))
+    lm.decide(1, "time limit", Tally())
+    lm.close()
+    changed = LoggedLM(Scripted(["new"]), CallLog(path))
+    assert (await changed.complete(place(), request("after"))).text == "new"
+    assert changed.decided(1) is None
+    changed.close()
+    killed = LoggedLM(Scripted(["next"]), CallLog(path))
+    assert killed.decided(1) is None
+    assert (await killed.complete(place(1), request("after"))).text == "next"
+    killed.close()
+
+
+async def test_two_calls_in_flight_with_one_name_are_an_error_and_later_ones_share_the_reply(
+    path: Path,
+) -> None:
     lm = LoggedLM(Scripted(["a", "b"], delay=lambda _: 0.01), CallLog(path))
     task = asyncio.create_task(lm.complete(place(), request()))
     await asyncio.sleep(0)

@@ -5,9 +5,11 @@ import time
 
 import pytest
 
+from mctsr.caller import Caller
 from mctsr.errors import ContextOverflow
-from mctsr.lm.base import Caller, Completion, Message, Place, Request, Usage
+from mctsr.lm.base import Completion, Message, Place, Request, Usage
 from mctsr.lm.scripted import Scripted
+from mctsr.prompting import Prompts
 
 HELLO = Request((Message("system", "be brief"), Message("user", "what is two and two")))
 
@@ -38,10 +40,10 @@ async def test_a_sequence_is_used_up_in_order() -> None:
 
 async def test_an_exception_is_raised_and_counted_by_the_caller() -> None:
     lm = Scripted([ContextOverflow("too long", status=400), "fine words"])
-    ask = Caller(lm, "p", 3)
+    ask = Caller(lm, Prompts(), "p", 3)
     with pytest.raises(ContextOverflow):
-        await ask(HELLO, part="answer")
-    await ask(HELLO, part="answer", attempt=1)
+        await ask.complete(HELLO, part="answer")
+    await ask.complete(HELLO, part="answer", attempt=1)
     assert (ask.tally.calls, ask.tally.failed, ask.tally.usage) == (1, 1, Usage(7, 2))
     assert lm.calls[1][0] == Place("p", 3, "answer", attempt=1)
 

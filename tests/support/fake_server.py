@@ -125,6 +125,7 @@ class FakeServer:
         context: int | None = None,
         loading: float = 0.0,
         pages: Mapping[str, Any] | None = None,
+        key: str | None = None,
         port: int = 0,
         log: Path | None = None,
     ) -> None:
@@ -139,6 +140,7 @@ class FakeServer:
             context: Words of prompt that fit.
             loading: Seconds after the start in which it answers 503.
             pages: JSON at further paths, such as "/props".
+            key: The only key it accepts; None for any or none.
             port: Port; 0 for a free one.
             log: File to which each request's body is appended as a line.
         """
@@ -150,6 +152,7 @@ class FakeServer:
         self.context = context
         self.loading = loading
         self.pages = dict(pages or {})
+        self.key = key
         self.port = port
         self.log = log
         self.bodies: list[Body] = []
@@ -200,6 +203,8 @@ class FakeServer:
 
     async def _get(self, request: web.Request) -> web.StreamResponse:
         self.gets.append(request.path)
+        if not self._knows(request):
+            return _json(error("Incorrect API key provided", "invalid_api_key"), 401)
         if self._is_loading():
             return _json(error("Loading model", 503, kind="unavailable_error"), 503)
         if request.path == "/v1/models" and self.models is not None:
@@ -224,6 +229,8 @@ class FakeServer:
             self._in_flight -= 1
 
     async def _answer(self, request: web.Request, body: Body) -> web.StreamResponse:
+        if not self._knows(request):
+            return _json(error("Incorrect API key provided", "invalid_api_key"), 401)
         if self._faults:
             return await self._faults.popleft()(self, request, body)
         if self._is_loading():
@@ -239,6 +246,9 @@ class FakeServer:
             await asyncio.sleep(seconds)
         reply = self.reply(body) if callable(self.reply) else self.reply
         return _json(chat(reply, body))
+
+    def _knows(self, request: web.Request) -> bool:
+        return self.key is None or request.headers.get("Authorization") == f"Bearer {self.key}"
 
     def _is_loading(self) -> bool:
         return time.monotonic() - self._began < self.loading

@@ -1,0 +1,7 @@
+"""`python -m mctsr.cli`."""
+
+import sys
+
+from .main import main
+
+sys.exit(main())

@@ -1,0 +1,249 @@
+"""What every command writes with: lines, tables, long texts and JSON on stdout, talk on stderr.
+
+Knows terminals: how wide they are and whether they have colours. In a pipe nothing is cut and nothing is coloured.
+Text is never parsed as markup, and characters that steer a terminal are shown, not sent. Rich is loaded when
+the first line is written to a terminal, never in a pipe.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeAlias
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+GAP = "  "
+UNLIMITED = 1 << 30
+PIPED = 200
+"""Up to how many cells a line is aligned in a pipe; longer cells stick out, in full."""
+GOOD, BAD, DOUBT, QUIET, STRONG, HEAD = "green", "red", "yellow", "dim", "bold", "dim"
+
+_STEERING = {
+    **{code: chr(0x2400 + code) for code in range(32) if code not in (9, 10)},
+    **{code: f"\\x{code:02x}" for code in range(0x7F, 0xA0)},
+    **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
+    **{
+        code: f"\\u{code:04x}"
+        for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    },
+    0x7F: "\u2421",
+    0x2028: "\n",
+    0x2029: "\n",
+}
+
+
+class Span(NamedTuple):
+    """A piece of a line: one text in one style."""
+
+    text: str
+    style: str = ""
+
+
+Cell: TypeAlias = str | Span
+Line: TypeAlias = Sequence[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        name: Its heading.
+        right: Whether numbers stand in it.
+        least: How narrow it may become on a narrow terminal; 0 keeps its full width.
+        spare: Whether a narrow terminal may go without it; the rightmost goes first.
+    """
+
+    name: str
+    right: bool = False
+    least: int = 0
+    spare: bool = False
+
+
+def safe(text: str) -> str:
+    """Make characters visible that would steer a terminal; lines stay lines."""
+    return text.replace("\r\n", "\n").expandtabs(4).translate(_STEERING)
+
+
+def one_line(text: str) -> str:
+    """Make a text safe and put it on one line."""
+    return " ".join(safe(text).split())
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """Write a number without needless zeros; "-" for None."""
+    if value is None:
+        return "-"
+    text = f"{value:,.{digits}f}".rstrip("0").rstrip(".") if digits else f"{value:,.0f}"
+    return "0" if text == "-0" else text
+
+
+def percent(share: float | None) -> str:
+    """Write a share in [0, 1] as a percentage; "-" for None."""
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def seconds(value: float) -> str:
+    """Write a duration as people say it."""
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min {rest:02} s"
+
+
+def verdict_style(word: str) -> str:
+    """Return the style of a verdict."""
+    return {"right": GOOD, "wrong": BAD, "ungradable": DOUBT}.get(word, QUIET)
+
+
+class Screen:
+    """Where a command's output goes.
+
+    Attributes:
+        width: Cells of a line; None in a pipe, where lines are as long as they are.
+        unicode: Whether the encoding can draw lines.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream if stream is not None else sys.stdout
+        self.width = _columns(self._stream) if self._stream.isatty() else None
+        coloured = self.width is not None or os.environ.get("FORCE_COLOR", "0") not in ("", "0")
+        self._console = _console(self._stream, self.width or UNLIMITED) if coloured else None
+        self.unicode = (self._stream.encoding or "").lower().startswith("utf")
+        if not self.unicode and hasattr(self._stream, "reconfigure"):
+            self._stream.reconfigure(errors="backslashreplace")
+
+    def line(self, *cells: Cell, wrap: bool = False) -> None:
+        """Write one line; on a terminal it is cut at the edge, or wrapped with `wrap`."""
+        spans = [_span(cell) for cell in cells]
+        if self._console is None:
+            self._stream.write("".join(span.text for span in spans).rstrip() + "\n")
+            return
+        from rich.text import Text
+
+        text = Text.assemble(*((span.text, span.style) for span in spans))
+        text.rstrip()
+        with self._console.capture() as captured:
+            self._console.print(text, overflow="fold" if wrap else "ellipsis", no_wrap=not wrap)
+        self._stream.write(captured.get())
+
+    def text(self, text: str, style: str = "", indent: str = "") -> None:
+        """Write a text of any length, line by line, wrapped on a terminal."""
+        for line in safe(text).split("\n"):
+            for part in self._wrapped(line, len(indent)):
+                self.line(indent, Span(part, style))
+
+    def _wrapped(self, line: str, indent: int) -> Iterable[str]:
+        if self.width is None or len(line) <= (room := max(self.width - indent, 20)) // 2:
+            return [line]
+        from rich.text import Text
+
+        assert self._console is not None
+        return [part.plain.rstrip() for part in Text(line).wrap(self._console, room)] or [""]
+
+    def table(self, columns: Sequence[Column], rows: Sequence[Line]) -> None:
+        """Write a table under a heading."""
+        for line in layout(columns, rows, self.width):
+            self.line(*line)
+
+    def json(self, value: object) -> None:
+        """Write JSON, one value, in full; it is UTF-8 whatever the terminal speaks."""
+        from mctsr.runs.files import dumps
+
+        self._stream.flush()
+        self._stream.buffer.write(dumps(value) + b"\n")
+        self._stream.buffer.flush()
+
+
+def talk(text: str, style: str = "") -> None:
+    """Say something on stderr."""
+    Screen(sys.stderr).line(Span(safe(text), style), wrap=True)
+
+
+def layout(columns: Sequence[Column], rows: Sequence[Line], width: int | None = None) -> list[Line]:
+    """Align rows under a heading: the heading, then one line for each row.
+
+    Args:
+        columns: What stands in each cell.
+        rows: One cell a column each.
+        width: Cells of a line; columns shrink or go as far as they may, and cells are cut. None cuts nothing.
+    """
+    heading = [Span(column.name, HEAD) for column in columns]
+    cells = [[_span(cell) for cell in row] for row in (heading, *rows)]
+    widths = [max(measure(row[i].text) for row in cells) for i in range(len(columns))]
+    over = _shrink(widths, columns, PIPED if width is None else width)
+    spare = [i for i, column in enumerate(columns) if column.spare]
+    if over and spare and width is not None:
+        left = [i for i in range(len(columns)) if i != spare[-1]]
+        return layout([columns[i] for i in left], [[row[i] for i in left] for row in rows], width)
+    if width is not None:
+        cells = [[Span(cut(s.text, n), s.style) for s, n in zip(row, widths, strict=True)] for row in cells]
+    return [_aligned(row, columns, widths) for row in cells]
+
+
+def _shrink(widths: list[int], columns: Sequence[Column], width: int) -> bool:
+    """Make the widest columns narrower, until a line has `width` cells; says whether it still has more."""
+    widths[:] = [min(n, width) if column.least else n for n, column in zip(widths, columns, strict=True)]
+    over = sum(widths) + len(GAP) * (len(widths) - 1) - width
+    while over > 0:
+        spare = [i for i, column in enumerate(columns) if column.least and widths[i] > column.least]
+        if not spare:
+            return True
+        widths[max(spare, key=lambda i: widths[i])] -= 1
+        over -= 1
+    return False
+
+
+def _aligned(row: Sequence[Span], columns: Sequence[Column], widths: Sequence[int]) -> Line:
+    line: list[Span] = []
+    for span, column, width in zip(row, columns, widths, strict=True):
+        fill = Span(" " * (width - measure(span.text)))
+        line += [fill, span] if column.right else [span, fill]
+        line.append(Span(GAP))
+    return line[:-1]
+
+
+def measure(text: str) -> int:
+    """Count the terminal cells of one line."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def cut(text: str, width: int) -> str:
+    """Shorten one line to `width` cells, with an ellipsis where something is missing."""
+    if measure(text) <= width:
+        return text
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, max(width - 1, 0)).rstrip() + "…"
+
+
+def _span(cell: Cell) -> Span:
+    return cell if isinstance(cell, Span) else Span(cell)
+
+
+def _columns(stream: TextIO) -> int:
+    """Return the width of a terminal: as COLUMNS says, else as it says itself."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except OSError:
+        return 80
+
+
+@cache
+def _console(stream: TextIO, width: int) -> "Console":
+    from rich.console import Console
+
+    # Without a height Rich takes a dumb terminal to be 80 wide, whatever it is told.
+    return Console(
+        file=stream, force_terminal=True, width=width, height=25, markup=False, emoji=False, highlight=False
+    )

@@ -1,0 +1,177 @@
+"""`mctsr report`: a run in numbers."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from .options import Json
+from .render import (
+    BAD,
+    DOUBT,
+    QUIET,
+    STRONG,
+    Column,
+    Line,
+    Screen,
+    Span,
+    measure,
+    number,
+    one_line,
+    percent,
+    verdict_style,
+)
+from .runs import RUNS, STATE_STYLES, RunName, RunsDir, interval, open_run
+
+if TYPE_CHECKING:
+    from mctsr.report import Cost, Report, Score
+
+_COSTS = {
+    "calls": "calls",
+    "prompt_tokens": "prompt tokens",
+    "cached_tokens": "  of them cached",
+    "completion_tokens": "reply tokens",
+    "call_seconds": "seconds in calls",
+    "seconds": "seconds of search",
+}
+_FAULTS = (
+    ("failed", "problems failed"),
+    ("no answer", "problems without a selected answer"),
+    ("ungradable", "selected answers ungradable"),
+    ("ungradable answers", "different answers ungradable"),
+    ("unscored", "evaluations unscored"),
+    ("truncated", "replies truncated"),
+    ("empty", "replies empty"),
+    ("duplicates", "nodes with the text of another"),
+    ("retried", "attempts retried"),
+    ("failed calls", "calls failed for good"),
+    ("repeated", "calls repeated after a kill"),
+    ("replayed", "calls taken from the log"),
+    ("stale", "logged replies that no longer fit"),
+)
+
+
+def report(run: RunName, base: RunsDir = RUNS, json: Json = False) -> None:
+    """Say what a run came to: right answers, cost, and everything that went wrong."""
+    from mctsr.report import report as add_up
+
+    found, screen = add_up(open_run(run, base)), Screen()
+    if json:
+        screen.json(found.as_dict())
+    else:
+        draw_report(screen, found)
+
+
+def draw_report(screen: Screen, report: "Report") -> None:
+    """Write a report for people."""
+    _head(screen, report)
+    screen.line()
+    _scores(screen, report)
+    screen.line()
+    _costs(screen, report)
+    screen.line()
+    _counts(screen, report)
+    _rest(screen, report)
+
+
+def _head(screen: Screen, report: "Report") -> None:
+    state = Span(report.state, STATE_STYLES.get(report.state, ""))
+    screen.line(Span(one_line(report.path), STRONG), "  ", state)
+    judge = f", judged by {report.judge}" if report.judge not in ("", report.model) else ""
+    failed = f", {len(report.failures)} of them failed" if report.failures else ""
+    done = f"{report.done} of {report.total} problems done{failed}"
+    screen.line(
+        one_line(f"{report.recipe} on {report.model or 'an unnamed model'}{judge}, {done}"), wrap=True
+    )
+    if report.state == "interrupted":
+        screen.line(Span(one_line(f"Interrupted; go on with: mctsr resume {report.path}"), DOUBT), wrap=True)
+    elif report.failures and report.state != "running":
+        screen.line(
+            Span(one_line(f"Try the failed ones again: mctsr resume {report.path}"), DOUBT), wrap=True
+        )
+    for note in report.notes:
+        screen.line(Span(one_line(note), DOUBT), wrap=True)
+
+
+def _scores(screen: Screen, report: "Report") -> None:
+    if not report.scores:
+        screen.line("ungraded: the data has no gold answers")
+        return
+    columns = [
+        Column("answer"),
+        *(Column(name, right=True) for name in ("right", "of", "share", "95 % interval")),
+    ]
+    narrow = screen.width is not None and screen.width < 90
+    rows: list[Line] = [
+        [
+            Span(score.name if narrow else _named(score), STRONG if score.name == "selected" else ""),
+            str(score.correct),
+            str(score.n),
+            percent(score.share),
+            interval(score.low, score.high),
+        ]
+        for score in report.scores
+    ]
+    screen.table(columns, rows)
+    for score in report.scores:
+        if narrow and score.note:
+            screen.line(Span(_named(score), QUIET), wrap=True)
+    if report.pending:
+        screen.line(
+            Span(f"{report.pending} problems are not graded yet: mctsr grade {report.path}", DOUBT), wrap=True
+        )
+
+
+def _named(score: "Score") -> str:
+    return f"{score.name} ({score.note})" if score.note else score.name
+
+
+def _costs(screen: Screen, report: "Report") -> None:
+    each = report.cost.per(report.done)
+    right = report.cost.per(report.selected.correct) if report.selected else None
+    columns = [
+        Column("cost"),
+        *(Column(name, right=True) for name in ("total", "a problem", "a right answer")),
+    ]
+    costs = report.cost, each, right
+    rows: list[Line] = [[name, *(_amount(cost, key) for cost in costs)] for key, name in _COSTS.items()]
+    screen.table(columns, rows)
+
+
+def _amount(cost: "Cost | None", key: str) -> str:
+    return "-" if cost is None else number(float(getattr(cost, key)))
+
+
+def _counts(screen: Screen, report: "Report") -> None:
+    """Write every counter, also those at zero: nothing went wrong is said, not left out."""
+    for key, words in _FAULTS:
+        count = report.counts.get(key, 0)
+        style = QUIET if not count else BAD if key in ("failed", "failed calls") else ""
+        screen.line(Span(f"{number(count):>7}  {words}", style))
+        if key == "unscored":
+            _reasons(screen, report.unscored_reasons)
+
+
+def _reasons(screen: Screen, reasons: Mapping[str, int]) -> None:
+    for reason, count in reasons.items():
+        screen.line(Span(f"{number(count):>11}  {one_line(reason)}", QUIET))
+
+
+def _rest(screen: Screen, report: "Report") -> None:
+    stops = [f"{reason} {count}" for reason, count in report.stopped.items()]
+    passed = [
+        f"{limit}: in {len(by)} problems, by at most {max(by)}" for limit, by in report.overshoot.items()
+    ]
+    for name, words in (
+        ("stopped", stops),
+        ("limits passed", passed),
+        ("changed for the server", report.wire),
+    ):
+        if words:
+            screen.text(f"{name}: " + one_line(", ".join(words)))
+    if report.failures:
+        screen.line()
+        screen.line("failed problems")
+        width = min(max(measure(one_line(id)) for id in report.failures), 40)
+        for id, reason in report.failures.items():
+            screen.line(
+                f"  {one_line(id):<{width}}  ", Span(one_line(reason), verdict_style("wrong")), wrap=True
+            )

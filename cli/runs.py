@@ -1,0 +1,98 @@
+"""`mctsr runs`: which runs there are. Also how a command is told which run it is to read."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import OUTPUT, Json, option
+from .render import BAD, DOUBT, GOOD, QUIET, STRONG, Column, Line, Screen, Span, one_line, percent
+
+if TYPE_CHECKING:
+    from mctsr.report import Report
+    from mctsr.runs.folder import Run
+
+RunName = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="A folder, its name or the beginning of it, or latest.", show_default=False
+    ),
+]
+RunsDir = Annotated[Path, option("--dir", OUTPUT, "DIR", "Folder of runs.")]
+RUNS = Path("runs")
+
+STATE_STYLES = {"finished": GOOD, "running": DOUBT, "interrupted": DOUBT, "failed": BAD}
+
+
+def open_run(name: str, base: Path) -> "Run":
+    """Open the run that `name` means.
+
+    Raises:
+        RunError: None or several fit, or it cannot be read.
+    """
+    from mctsr.runs.folder import Run, find_run
+
+    return Run.open(find_run(name, base))
+
+
+def runs(base: RunsDir = RUNS, json: Json = False) -> None:
+    """List the runs with their state and how many answers they got right."""
+    from mctsr.report import report
+    from mctsr.runs.folder import list_runs
+
+    screen = Screen()
+    reports = [report(run) for run in list_runs(base)]
+    if json:
+        screen.json([_entry(each) for each in reports])
+    elif not reports:
+        screen.line(f"No runs in {base}/; mctsr solve makes one.")
+    else:
+        columns = [
+            Column("run", least=16),
+            Column("state"),
+            Column("problems", right=True),
+            Column("selected@1", right=True),
+            Column("95 %", right=True, spare=True),
+            Column("date", spare=True),
+            Column("recipe", least=8),
+            Column("model", least=10, spare=True),
+        ]
+        screen.table(columns, [_row(each) for each in reports])
+
+
+def interval(low: float, high: float) -> str:
+    """Write an interval of shares in per cent."""
+    return f"{100 * low:.1f} – {100 * high:.1f}"
+
+
+def _row(report: "Report") -> Line:
+    score = report.selected
+    known = score is not None and score.n > 0
+    return [
+        Span(one_line(Path(report.path).name), STRONG),
+        Span(report.state, STATE_STYLES.get(report.state, "")),
+        f"{report.done}/{report.total}",
+        percent(score.share) if score and known else Span("ungraded" if score is None else "-", QUIET),
+        Span(interval(score.low, score.high) if score and known else "", QUIET),
+        report.created[:16].replace("T", " "),
+        one_line(report.recipe),
+        one_line(report.model) or "-",
+    ]
+
+
+def _entry(report: "Report") -> dict[str, object]:
+    score = report.selected
+    return {
+        "name": Path(report.path).name,
+        "path": report.path,
+        "state": report.state,
+        "problems": report.total,
+        "done": report.done,
+        "failed": len(report.failures),
+        "selected": score and {**asdict(score), "share": score.share},
+        "created": report.created,
+        "recipe": report.recipe,
+        "model": report.model,
+        "notes": list(report.notes),
+    }

@@ -1,0 +1,230 @@
+"""`mctsr solve`: problems in, a run folder out."""
+
+import sys
+from dataclasses import replace
+from json import loads
+from typing import TYPE_CHECKING
+
+import typer
+
+from mctsr.errors import UsageError
+from mctsr.lm.address import read_address
+from mctsr.models import EMBEDDED
+from mctsr.runs.settings import RoleOptions, Settings
+
+from . import options as o
+from .config import origin, recipe_arguments
+from .render import Column, Screen, number, one_line, talk
+
+if TYPE_CHECKING:
+    from mctsr.batch import Plan
+
+_STDIN = "-"
+_OLD_VARIABLE = "OPENAI_API_BASE"
+_SECRETS = {"api_key", "judge_api_key"}
+_NOT_SETTINGS = {"dry_run", "json", "quiet", "display", "config"}
+
+
+def solve(
+    context: typer.Context,
+    data: o.Source = None,
+    question: o.Question = None,
+    limit: o.Limit = None,
+    ids: o.Ids = None,
+    answer_kind: o.AnswerKind = None,
+    recipe: o.Recipe = "mctsr",
+    set: o.Set = None,
+    prompts: o.Prompts = None,
+    config: o.Config = None,
+    seed: o.Seed = 0,
+    width: o.Width = None,
+    model: o.Model = None,
+    base_url: o.BaseUrl = None,
+    api_key: o.ApiKey = None,
+    judge_model: o.JudgeModel = None,
+    judge_base_url: o.JudgeBaseUrl = None,
+    judge_api_key: o.JudgeApiKey = None,
+    max_concurrency: o.MaxConcurrency = None,
+    timeout: o.Timeout = 600.0,
+    max_retries: o.MaxRetries = 5,
+    wait_for_server: o.WaitForServer = 0.0,
+    temperature: o.Temperature = None,
+    top_p: o.TopP = 0.95,
+    max_tokens: o.MaxTokens = 1024,
+    judge_max_tokens: o.JudgeMaxTokens = 512,
+    extra_body: o.ExtraBody = None,
+    max_calls: o.MaxCalls = None,
+    token_limit: o.TokenLimit = None,
+    time_limit: o.TimeLimit = None,
+    output_dir: o.OutputDir = None,
+    overwrite: o.Overwrite = False,
+    fail_on_error: o.FailOnError = None,
+    keep_calls: o.KeepCalls = False,
+    dry_run: o.DryRun = False,
+    display: o.Show = o.Display.AUTO,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> int:
+    """Solve the problems of a file, or one question, by tree search on a language model."""
+    if (data is None) == (question is None):
+        raise UsageError("give a file of problems, - for stdin, or a question with -q; one of them")
+    settings = Settings(
+        recipe=recipe,
+        arguments=recipe_arguments(context, recipe, set or ()),
+        policy=RoleOptions(model, base_url, temperature, top_p, max_tokens, loads(extra_body or "{}")),
+        judge=RoleOptions(judge_model, judge_base_url) if judge_model or judge_base_url else None,
+        judge_max_tokens=judge_max_tokens,
+        seed=seed,
+        width=width,
+        max_concurrency=max_concurrency,
+        timeout=timeout,
+        max_retries=max_retries,
+        wait_for_server=wait_for_server,
+        max_calls=max_calls,
+        token_limit=token_limit,
+        time_limit=time_limit,
+        prompts=prompts,
+        answer_kind=answer_kind,
+        limit=limit,
+        ids=tuple(id.strip() for given in ids or () for id in given.split(",") if id.strip()),
+        fail_on_error=fail_on_error,
+        keep_calls=keep_calls,
+    )
+    settings, notices = _seated(context, settings)
+    if not (quiet or dry_run or display is o.Display.NONE):
+        _announce(settings, "a question" if data is None else data, notices)
+
+    from mctsr.batch import plan
+
+    planned = plan(settings, data, question, sys.stdin.read() if data == _STDIN else None)
+    if dry_run:
+        _show_plan(context, planned, json=json)
+        return 0
+
+    from mctsr.lm.connect import Keys
+
+    from .conduct import Way, begin
+
+    way = Way("none" if quiet else display, quiet, json)
+    return begin(planned, output_dir, Keys(api_key, judge_api_key), way, overwrite=overwrite)
+
+
+def _seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[str]]:
+    """Settle which server each role talks to; returns the settings and what the user should know.
+
+    Raises:
+        UsageError: no server is named, or a server and a model that starts one.
+    """
+    policy, judge, notices = settings.policy, settings.judge, []
+    if origin(context, "base_url") == _OLD_VARIABLE:
+        notices.append(f"{_OLD_VARIABLE} is taken for OPENAI_BASE_URL")
+    if (
+        starts_here(policy.model)
+        and policy.base_url
+        and _weight(context, "base_url") < _weight(context, "model")
+    ):
+        notices.append(
+            f"{origin(context, 'base_url')} is left out: --model {policy.model} starts a server here"
+        )
+        policy = replace(policy, base_url=None)
+    if policy.model == EMBEDDED and policy.base_url:
+        raise UsageError(
+            "--model embedded starts a server of its own; leave out --base-url, or name another model"
+        )
+    if not policy.base_url and not starts_here(policy.model):
+        raise UsageError("no server; give --base-url URL (or OPENAI_BASE_URL), or --model embedded")
+    policy = _addressed(policy)
+    if judge is not None:
+        judge = _addressed(judge)
+        if not policy.base_url and not judge.base_url and not starts_here(judge.model):
+            raise UsageError(f"no server for --judge-model {judge.model}; give --judge-base-url URL")
+        same = (judge.base_url or policy.base_url) == policy.base_url and not starts_here(judge.model)
+        body = policy.extra_body if same else {}
+        judge = replace(judge, temperature=policy.temperature, top_p=policy.top_p, extra_body=body)
+    return replace(settings, policy=policy, judge=judge), notices
+
+
+def starts_here(model: str | None) -> bool:
+    """Say whether a model name asks for a server of our own."""
+    return model is not None and (model == EMBEDDED or model.endswith(".gguf"))
+
+
+def _addressed(role: RoleOptions) -> RoleOptions:
+    return replace(role, base_url=read_address(role.base_url).base) if role.base_url else role
+
+
+def _weight(context: typer.Context, name: str) -> int:
+    """Rank where a value was taken from; variables of other programs are the least deliberate."""
+    where = origin(context, name)
+    if where in ("flag", "default"):
+        return 3 if where == "flag" else -1
+    return 2 if where.startswith("MCTSR_") else 0 if where.startswith("OPENAI_") else 1
+
+
+def _announce(settings: Settings, data: str, notices: list[str]) -> None:
+    """Say what is going to happen, before anything heavy is loaded."""
+    from importlib.metadata import version
+
+    talk(f"mctsr {version('mctsr')} · recipe {settings.recipe} · {data} · server {_server(settings.policy)}")
+    for notice in notices:
+        talk(f"notice: {notice}")
+
+
+def _server(role: RoleOptions, other: RoleOptions | None = None) -> str:
+    """Say where a role's model is; a role without a place of its own shares that of the `other`."""
+    if role.base_url:
+        return role.base_url
+    return f"started here for {role.model}" if starts_here(role.model) or other is None else _server(other)
+
+
+def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> None:
+    """Print what would be done, with what, from where, and at what expected cost."""
+    from mctsr.batch import estimate
+
+    cost, settings, screen = estimate(plan), plan.settings, Screen()
+    judge = settings.judge or settings.policy
+    servers = {"policy": _server(settings.policy), "judge": _server(judge, settings.policy)}
+    told = {
+        "recipe": settings.recipe,
+        "arguments": dict(plan.chosen.arguments),
+        "problems": len(plan.problems),
+        "servers": servers,
+        "expected": {**cost._asdict(), "total_calls": cost.total_calls, "total_tokens": cost.total_tokens},
+        "settings": _given(context),
+    }
+    if json:
+        screen.json(told)
+        return
+    arguments = ", ".join(f"{name}={value}" for name, value in plan.chosen.arguments.items())
+    each = f"{number(cost.calls)} calls, {number(cost.prompt_tokens, 0)} prompt and "
+    screen.line(f"recipe    {settings.recipe}({arguments})", wrap=True)
+    screen.line(f"server    {servers['policy']}")
+    screen.line(f"judge     {servers['judge']}")
+    screen.line(f"problems  {len(plan.problems)}")
+    screen.line(f"expected  {each}{number(cost.completion_tokens, 0)} reply tokens a problem", wrap=True)
+    screen.line(
+        f"          {number(cost.total_calls)} calls, {number(cost.total_tokens)} tokens in total", wrap=True
+    )
+    screen.line()
+    columns = [Column("setting"), Column("value", least=20), Column("from", least=10)]
+    screen.table(
+        columns, [[name, one_line(_spelt(value)), where] for name, (value, where) in _given(context).items()]
+    )
+
+
+def _given(context: typer.Context) -> dict[str, tuple[object, str]]:
+    """List every setting with its value and where that comes from; secrets are only said to be there."""
+    found = {}
+    for option in context.command.params:
+        name = str(option.name)
+        if name in context.params and name not in _NOT_SETTINGS:
+            value = context.params[name]
+            shown = "(not shown)" if value and name in _SECRETS else value
+            found[name] = (shown, origin(context, name))
+    return found
+
+
+def _spelt(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,237 @@
+"""Many problems at once: the plan of a run, its price beforehand, its execution, and going on with it.
+
+Knows what a run needs and what must not have changed when it goes on. Gold answers are read here, and handed to
+whoever grades committed problems; nothing that searches sees them.
+Does not know flags, screens, or how a tree grows.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+
+from mctsr.errors import RunError, UsageError
+from mctsr.lm.connect import Connected
+from mctsr.models import EMBEDDED
+from mctsr.parts import Problem
+from mctsr.problems import (
+    STDIN,
+    gold_sha256,
+    problem_hash,
+    problems_sha256,
+    question_problem,
+    read_gold,
+    read_problems,
+)
+from mctsr.prompting import Prompts
+from mctsr.recipe import Recipe
+from mctsr.recipes.registry import Chosen, choose
+from mctsr.runs.attempt import Terms
+from mctsr.runs.folder import Run
+from mctsr.runs.price import Estimate, price
+from mctsr.runs.records import SCHEMA, RunRecord
+from mctsr.runs.settings import Settings, from_record, to_record
+from mctsr.runs.solving import BatchEvent, ProblemFinished, ProblemStarted, Summary, server_records, solve_all
+from mctsr.runs.writer import RunWriter
+from mctsr.stop import Limits
+
+__all__ = [
+    "BatchEvent", "Estimate", "Plan", "ProblemFinished", "ProblemStarted", "Summary", "estimate", "plan",
+    "resume_plan", "run_record", "solve",
+]  # fmt: skip
+
+_PACKAGES = ("mctsr", "numpy", "numba", "aiohttp", "orjson")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that is settled before a model is asked.
+
+    Attributes:
+        name: Of the run: recipe and data.
+        problems: In the order in which they are opened; without gold answers.
+        chosen: The recipe's function with its arguments.
+        recipe: The recipe, with the width that the settings ask for.
+        prompts: What its parts say.
+        settings: As given.
+        gold: Gold answers by problem id, for grading alone; empty when the data has none.
+        data: Absolute path of the data file; None for a question or standard input.
+    """
+
+    name: str
+    problems: list[Problem]
+    chosen: Chosen
+    recipe: Recipe
+    prompts: Prompts
+    settings: Settings
+    gold: Mapping[str, str]
+    data: str | None
+
+    @property
+    def terms(self) -> Terms:
+        """What all searches have in common."""
+        wanted = self.settings
+        limits = Limits(wanted.max_calls, wanted.token_limit, wanted.time_limit)
+        return Terms(Path(wanted.recipe).name, self.recipe, self.prompts, wanted.seed, limits)
+
+
+def plan(
+    settings: Settings, source: str | None = None, question: str | None = None, stdin_text: str | None = None
+) -> Plan:
+    """Read and check everything that `settings` name.
+
+    Args:
+        settings: What the run is told to do.
+        source: Path of a data file, or "-" for standard input.
+        question: One question instead.
+        stdin_text: What stands on standard input, when it was read already.
+
+    Raises:
+        UsageError: Both or neither of `source` and `question`, or something in them or in the settings is unfit.
+    """
+    if (source is None) == (question is None):
+        raise UsageError("give either a data file (or - for standard input) or a question with -q")
+    gold: dict[str, str] = {}
+    if source is None:
+        problems = [question_problem(question or "", settings.answer_kind)]
+    else:
+        problems = _read(source, settings, stdin_text)
+        gold = read_gold(source, stdin=stdin_text)
+    data = None if source in (None, STDIN) else str(Path(str(source)).expanduser().resolve())
+    word = Path(data).stem if data else "question" if source is None else "stdin"
+    return _settled(settings, problems, gold, data, word)
+
+
+def estimate(plan: Plan) -> Estimate:
+    """Find the expected cost by running the recipe on made-up replies; contacts nothing."""
+    return price(plan.problems, plan.recipe, plan.prompts, plan.settings)
+
+
+def run_record(plan: Plan, connected: Connected, created: datetime) -> RunRecord:
+    """Write a plan down: everything needed to say what is run and to go on with it, and no secret."""
+    inline = plan.data is None
+    return {
+        "schema": SCHEMA,
+        "name": plan.name,
+        "created": created.astimezone().isoformat(timespec="seconds"),
+        "versions": _versions(),
+        "settings": to_record(plan.settings),
+        "recipe": plan.terms.name,
+        "recipe_arguments": dict(plan.chosen.arguments),
+        "recipe_source_sha256": plan.chosen.source_sha256,
+        "prompts": plan.prompts.hashes(),
+        "data": plan.data,
+        "problems": [{"id": p.id, "text": p.text, "kind": p.kind} for p in plan.problems] if inline else None,
+        "problem_ids": [problem.id for problem in plan.problems],
+        "problem_hashes": [problem_hash(problem) for problem in plan.problems],
+        "problems_sha256": problems_sha256(plan.problems),
+        "gold": dict(plan.gold) if inline and plan.gold else None,
+        "gold_sha256": gold_sha256(plan.gold) if plan.gold else None,
+        "servers": server_records(connected),
+        "notices": list(connected.notices),
+    }
+
+
+def resume_plan(run: Run) -> Plan:
+    """Make the plan of a run again, to go on with it as it was begun.
+
+    Raises:
+        RunError: Problems, recipe or prompts are not what they were; says what changed.
+        UsageError: Something that the run needs cannot be read any more.
+    """
+    record = run.record
+    settings = _pinned(from_record(record["settings"]), record)
+    if record["data"] is None:
+        problems = [Problem(str(p["id"]), str(p["text"]), p["kind"]) for p in record["problems"] or ()]
+        gold = record["gold"] or {}
+    else:
+        problems, gold = _read(record["data"], settings), read_gold(record["data"])
+    again = replace(_settled(settings, problems, gold, record["data"], ""), name=record["name"])
+    if changes := _changes(record, again):
+        raise RunError(f"{run.path} cannot go on: {'; '.join(changes)}; put it back, or begin a new run")
+    return again
+
+
+async def solve(
+    plan: Plan, writer: RunWriter, connected: Connected, watch: Callable[[BatchEvent], None] = lambda _: None
+) -> Summary:
+    """Solve every problem of `plan` that has no result yet in the writer's folder; failed ones again.
+
+    A problem that fails takes no other along. A server that refuses every call or is gone ends the run: problems
+    then open stay unfinished, with their call logs. Cancelling does the same.
+
+    Args:
+        plan: What is to be done.
+        writer: The run folder.
+        connected: Who answers.
+        watch: Receives what happens, in order for each problem.
+
+    Raises:
+        UsageError: The recipe needs what the servers do not offer, or its parts misuse them.
+        OSError: The folder cannot be written.
+    """
+    return await solve_all(plan.problems, plan.terms, plan.gold, writer, connected, watch)
+
+
+def _read(source: str, settings: Settings, stdin: str | None = None) -> list[Problem]:
+    limit, ids, kind = settings.limit, settings.ids, settings.answer_kind
+    return read_problems(source, limit=limit, ids=ids, kind=kind, stdin=stdin)
+
+
+def _settled(
+    settings: Settings, problems: list[Problem], gold: Mapping[str, str], data: str | None, word: str
+) -> Plan:
+    chosen = choose(settings.recipe, settings.arguments)
+    recipe = chosen.build()
+    if settings.width is not None:
+        recipe = replace(recipe, width=settings.width)
+    prompts = Prompts(Path(settings.prompts).expanduser() if settings.prompts else None)
+    name = re.sub(r"[^\w.-]+", "-", f"{Path(settings.recipe).name}-{word}")
+    kept = {problem.id: gold[problem.id] for problem in problems if problem.id in gold}
+    return Plan(name, problems, chosen, recipe, prompts, settings, kept, data)
+
+
+def _versions() -> dict[str, str]:
+    return {"python": python_version(), **{package: version(package) for package in _PACKAGES}}
+
+
+def _pinned(settings: Settings, record: RunRecord) -> Settings:
+    """Name the models that answered before, so that no other one goes on in their place."""
+    served = {s["role"]: s["model"] for s in record["servers"] if s["base_url"] != EMBEDDED}
+    policy, judge = settings.policy, settings.judge
+    if "policy" in served:
+        policy = replace(policy, model=served["policy"])
+    if judge is not None and "judge" in served:
+        judge = replace(judge, model=served["judge"])
+    return replace(settings, policy=policy, judge=judge)
+
+
+def _changes(record: RunRecord, again: Plan) -> list[str]:
+    """Say in what a plan differs from the record that it was made from."""
+    found = []
+    if record["problems_sha256"] != problems_sha256(again.problems):
+        found.append(_problem_changes(record, again.problems))
+    if record["recipe_arguments"] != dict(again.chosen.arguments):
+        was, now = record["recipe_arguments"], dict(again.chosen.arguments)
+        found.append(f"the arguments of {record['recipe']!r} were {was} and are {now}")
+    if record["recipe_source_sha256"] != again.chosen.source_sha256:
+        found.append(f"the source of recipe {record['recipe']!r} changed")
+    before, hashes = record["prompts"], again.prompts.hashes()
+    if changed := sorted(name for name in before | hashes if before.get(name) != hashes.get(name)):
+        found.append(f"the prompts {', '.join(changed)} changed")
+    return found
+
+
+def _problem_changes(record: RunRecord, problems: list[Problem]) -> str:
+    before = dict(zip(record["problem_ids"], record["problem_hashes"], strict=True))
+    now = {problem.id: problem_hash(problem) for problem in problems}
+    kinds = {
+        "gone": [id for id in before if id not in now],
+        "new": [id for id in now if id not in before],
+        "changed": [id for id in before if id in now and before[id] != now[id]],
+    }
+    shown = [f"{len(ids)} {word} (such as {ids[0]!r})" for word, ids in kinds.items() if ids]
+    return f"the problems in {record['data']} differ: {', '.join(shown) or 'their order changed'}"

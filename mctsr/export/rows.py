@@ -1,0 +1,46 @@
+"""What the formats share: verdicts as words, JSON in strings, and which tree comes first."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from mctsr.runs.files import dumps
+from mctsr.runs.records import GradeRecord, TreeRecord
+
+if TYPE_CHECKING:
+    from mctsr.runs.folder import Run
+
+Row = dict[str, object]
+Correct = Literal["yes", "no", "unknown"]
+
+
+def correct(answer: str | None, grade: GradeRecord | None) -> Correct:
+    """Say whether an answer is the gold one; without an answer, a grade or a certain verdict it is unknown."""
+    verdict = None if answer is None or grade is None else grade["verdicts"].get(answer)
+    if verdict is None or verdict["method"] == "none":
+        return "unknown"
+    return "yes" if verdict["equal"] else "no"
+
+
+def packed(value: object) -> str:
+    """Write a value as JSON in a string."""
+    return dumps(value).decode()
+
+
+def real(value: float | None) -> float | None:
+    """Return a number that is written with a decimal point."""
+    return None if value is None else float(value)
+
+
+def scored(tree: TreeRecord) -> int | None:
+    """Return the first node with an evaluation that counts."""
+    return next((n["id"] for n in tree["nodes"] if n["samples"] and n["value"] is not None), None)
+
+
+def typed_first(run: "Run") -> Iterator[TreeRecord]:
+    """Yield all trees in the order in which they were finished, but one with scores before all others."""
+    lead = next((tree for tree in run.trees() if scored(tree) is not None), None)
+    if lead is not None:
+        yield lead
+    for tree in run.trees():
+        if lead is None or tree["problem_id"] != lead["problem_id"]:
+            yield tree

@@ -1,0 +1,250 @@
+"""What a run came to: right answers with their uncertainty, what they cost, and everything that went wrong.
+
+Reads results and grades of a run, never its trees, and asks nothing of a model. Answers whose verdict is unknown
+count as not right, and apart; failed problems stay in the denominator.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from mctsr.runs.records import GradeRecord, ResultRecord, RunRecord, UsageRecord
+
+if TYPE_CHECKING:
+    from mctsr.runs.folder import Run
+
+Z95 = 1.959963984540054
+"""Half-width of a 95 % interval of the normal distribution."""
+
+ORACLE = "any node correct; not a score of the recipe"
+
+
+class Interval(NamedTuple):
+    """Bounds of a share, both in [0, 1]."""
+
+    low: float
+    high: float
+
+
+def wilson(correct: int, n: int) -> Interval:
+    """Return the 95 % score interval of `correct` out of `n`; nothing known, n = 0, is (0, 1).
+
+    Wilson 1927, Journal of the American Statistical Association 22(158).
+
+    Raises:
+        ValueError: Not 0 <= correct <= n.
+    """
+    if not 0 <= correct <= n:
+        raise ValueError(f"{correct} correct of {n}; the count lies between 0 and n")
+    if n == 0:
+        return Interval(0.0, 1.0)
+    share, spread = correct / n, Z95 * Z95 / n
+    centre = share + spread / 2
+    reach = math.sqrt(spread * (share * (1 - share) + spread / 4))
+    low = 0.0 if correct == 0 else (centre - reach) / (1 + spread)
+    high = 1.0 if correct == n else (centre + reach) / (1 + spread)
+    return Interval(low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How often one rule of choosing answers was right.
+
+    Attributes:
+        name: "first", "selected", "majority" or "oracle".
+        correct: Problems whose answer is right.
+        n: Problems with a gold answer that are done, the failed ones included.
+        low: Lower bound of the share's 95 % Wilson interval; `high` the upper one.
+        note: What the rule is; "" when the name says it.
+    """
+
+    name: str
+    correct: int
+    n: int
+    low: float
+    high: float
+    note: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """Share of right answers in [0, 1]; None without any problem."""
+        return self.correct / self.n if self.n else None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was spent; tokens as the server counted them, `cached_tokens` a part of `prompt_tokens`.
+
+    `call_seconds` adds up the wall time of calls, which overlap; `seconds` that of problems, opening to answer.
+    """
+
+    calls: float
+    prompt_tokens: float
+    cached_tokens: float
+    completion_tokens: float
+    call_seconds: float
+    seconds: float
+
+    def per(self, n: int) -> "Cost | None":
+        """Return the mean over `n`; None over nothing."""
+        return Cost(*(value / n for value in asdict(self).values())) if n else None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run in numbers.
+
+    Attributes:
+        name: Of the run; `path` is its folder, `created` when it began, `recipe` what grew the trees.
+        state: "finished", "interrupted", "running" or "failed".
+        model: What answered; `judge` what scored, "" when it was the same model or none.
+        total: Problems of the run; `done` those with a result, failed ones included.
+        scores: First, selected, majority, oracle; empty for a run without gold answers.
+        pending: Results that have gold answers but no grade yet.
+        cost: Totals over the results.
+        counts: How often what happened, by name.
+        unscored_reasons: Why evaluations gave no number.
+        stopped: Why searches ended.
+        overshoot: By how much a limit was passed by work in flight, one number a problem in which it was.
+        wire: Changes that the server made necessary, each once.
+        failures: Why a problem failed, by id.
+        notes: Damage seen in the folder.
+    """
+
+    name: str
+    path: str
+    state: str
+    created: str
+    recipe: str
+    model: str
+    judge: str
+    total: int
+    done: int
+    scores: tuple[Score, ...]
+    pending: int
+    cost: Cost
+    counts: dict[str, int]
+    unscored_reasons: dict[str, int]
+    stopped: dict[str, int]
+    overshoot: dict[str, list[int]]
+    wire: tuple[str, ...]
+    failures: dict[str, str]
+    notes: tuple[str, ...]
+
+    @property
+    def selected(self) -> Score | None:
+        """How often the recipe's own answer was right; None for a run without gold answers."""
+        return next((score for score in self.scores if score.name == "selected"), None)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return everything as plain values for JSON, with the cost of each problem and of each right answer."""
+        right = self.cost.per(self.selected.correct) if self.selected else None
+        each = self.cost.per(self.done)
+        return {
+            **asdict(self),
+            "graded": bool(self.scores),
+            "scores": [{**asdict(score), "share": score.share} for score in self.scores],
+            "cost_each": each and asdict(each),
+            "cost_right": right and asdict(right),
+        }
+
+
+def report(run: "Run") -> Report:
+    """Add up a run from its results and grades.
+
+    Raises:
+        RunError: A file of the run cannot be read.
+    """
+    record, results, grades = run.record, list(run.results().values()), run.grades()
+    scores = _scores(results, grades, has_gold=record["gold_sha256"] is not None)
+    return Report(
+        name=record["name"],
+        path=str(run.path),
+        state=run.state,
+        created=record["created"],
+        recipe=record["recipe"],
+        model=_model(record, "policy"),
+        judge=_model(record, "judge"),
+        total=len(record["problem_ids"]),
+        done=len(results),
+        scores=scores,
+        pending=sum(r["status"] == "ok" and r["id"] not in grades for r in results) if scores else 0,
+        cost=_cost(results),
+        counts=_counts(results, grades),
+        unscored_reasons=dict(
+            sum((Counter(r["unscored_reasons"]) for r in results), Counter()).most_common()
+        ),
+        stopped=dict(Counter(r["stopped"] for r in results if r["status"] == "ok").most_common()),
+        overshoot=_overshoot(results),
+        wire=tuple(dict.fromkeys(change for result in results for change in result["wire"])),
+        failures={r["id"]: r["stopped"] for r in results if r["status"] == "failed"},
+        notes=tuple(run.notes),
+    )
+
+
+def _scores(
+    results: Iterable[ResultRecord], grades: Mapping[str, GradeRecord], *, has_gold: bool
+) -> tuple[Score, ...]:
+    """Score the four rules over graded and failed problems; nothing when the run has no gold answers."""
+    if not grades and not has_gold:
+        return ()
+    counted = [(r, grades.get(r["id"])) for r in results if r["id"] in grades or r["status"] == "failed"]
+    rules: dict[str, Callable[[ResultRecord, GradeRecord], bool]] = {
+        "first": lambda result, grade: _right(result["answers"]["first"], grade),
+        "selected": lambda result, grade: _right(result["answers"]["selected"], grade),
+        "majority": lambda result, grade: _right(result["answers"]["majority"], grade),
+        "oracle": lambda result, grade: any(_right(a, grade) for a in result["answers"]["distinct"]),
+    }
+    right = {name: sum(g is not None and rule(r, g) for r, g in counted) for name, rule in rules.items()}
+    return tuple(
+        Score(name, correct, len(counted), *wilson(correct, len(counted)), ORACLE if name == "oracle" else "")
+        for name, correct in right.items()
+    )
+
+
+def _right(answer: str | None, grade: GradeRecord) -> bool:
+    verdict = None if answer is None else grade["verdicts"].get(answer)
+    return verdict is not None and verdict["equal"]
+
+
+def _cost(results: Iterable[ResultRecord]) -> Cost:
+    rows = [(*_tokens(r["usage"]), r["usage"]["seconds"], r["seconds"]) for r in results]
+    return Cost(*map(sum, zip(*rows, strict=True))) if rows else Cost(0, 0, 0, 0, 0.0, 0.0)
+
+
+def _tokens(usage: UsageRecord) -> tuple[int, int, int, int]:
+    return usage["calls"], usage["prompt_tokens"], usage["cached_tokens"], usage["completion_tokens"]
+
+
+def _counts(results: Iterable[ResultRecord], grades: Mapping[str, GradeRecord]) -> dict[str, int]:
+    """Count what happened; "ungradable" counts selected answers, "ungradable answers" all different ones."""
+    counts: Counter[str] = Counter(failed=0, ungradable=0)
+    undecided = {id: _undecided(grade) for id, grade in grades.items()}
+    for result in results:
+        counts["failed"] += result["status"] == "failed"
+        counts["ungradable"] += result["answers"]["selected"] in undecided.get(result["id"], ())
+        counts["ungradable answers"] += len(undecided.get(result["id"], ()))
+        counts["no answer"] += result["status"] == "ok" and result["answers"]["selected"] is None
+        counts.update(result["counts"])
+    return {name.replace("_", " "): count for name, count in counts.items()}
+
+
+def _undecided(grade: GradeRecord) -> set[str | None]:
+    return {answer for answer, verdict in grade["verdicts"].items() if verdict["method"] == "none"}
+
+
+def _overshoot(results: Iterable[ResultRecord]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for limit, by in (item for result in results for item in result["overshoot"].items() if item[1] > 0):
+        found.setdefault(limit, []).append(by)
+    return found
+
+
+def _model(record: RunRecord, role: str) -> str:
+    """Return what a role talks to: as the server named it, else as the settings do."""
+    served = next((server["model"] for server in record["servers"] if server["role"] == role), "")
+    settings = record["settings"].get(role)
+    asked = settings.get("model") if isinstance(settings, Mapping) else None
+    return served or str(asked or "")

@@ -1,0 +1,91 @@
+"""Grading finished problems: after the search, from the outside.
+
+Knows which answers of a result are graded and how grades are replaced. Gold answers come in as arguments.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mctsr.grading import Grader
+
+from . import files
+from .build import summary_record
+from .folder import Run
+from .layout import GRADES, SUMMARY, lock_folder
+from .records import SCHEMA, GradeRecord, ResultRecord
+
+
+class Change(NamedTuple):
+    """A verdict that is not what it was; None stands for no verdict.
+
+    Attributes:
+        id: The problem.
+        answer: The answer that was graded.
+        before: Whether it was right.
+        after: Whether it is now.
+    """
+
+    id: str
+    answer: str
+    before: bool | None
+    after: bool | None
+
+
+def grade_result(grader: Grader, gold: str, result: ResultRecord) -> GradeRecord:
+    """Grade every spelling of an answer that a problem's tree holds."""
+    answers = result["answers"]
+    asked = [*answers["distinct"], answers["first"], answers["selected"], answers["majority"]]
+    grades = {answer: grader.grade(gold, answer) for answer in asked if answer is not None}
+    return {
+        "schema": SCHEMA,
+        "id": result["id"],
+        "gold": gold,
+        "grader": grader.version,
+        "verdicts": {
+            answer: {"equal": grade.equal, "method": grade.method, "reason": grade.reason}
+            for answer, grade in grades.items()
+        },
+    }
+
+
+def regrade(run: Run, gold: Mapping[str, str]) -> list[Change]:
+    """Grade a run anew and replace its grades at once; problems without gold lose theirs.
+
+    Returns:
+        The verdicts that changed.
+
+    Raises:
+        RunError: The run is being written.
+    """
+    lock = lock_folder(run.path)
+    try:
+        current = Run.open(run.path)
+        results, old = current.results(), current.grades()
+        with Grader() as grader:
+            new = {
+                id: grade_result(grader, gold[id], result)
+                for id, result in results.items()
+                if id in gold and result["status"] == "ok"
+            }
+        files.write_atomic(run.path / GRADES, b"".join(files.dumps(grade) + b"\n" for grade in new.values()))
+        summary = summary_record(run.record["problem_ids"], results, new)
+        files.write_atomic(run.path / SUMMARY, files.dumps(summary))
+        return _changes(old, new)
+    finally:
+        os.close(lock)
+
+
+def _changes(old: Mapping[str, GradeRecord], new: Mapping[str, GradeRecord]) -> list[Change]:
+    found = []
+    for id in dict.fromkeys([*old, *new]):
+        before, after = _verdicts(old.get(id)), _verdicts(new.get(id))
+        for answer in dict.fromkeys([*before, *after]):
+            change = Change(id, answer, before.get(answer), after.get(answer))
+            if change.before is not change.after:
+                found.append(change)
+    return found
+
+
+def _verdicts(grade: GradeRecord | None) -> dict[str, bool]:
+    return {} if grade is None else {answer: said["equal"] for answer, said in grade["verdicts"].items()}

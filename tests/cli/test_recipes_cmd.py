@@ -1,0 +1,70 @@
+"""`mctsr recipes`: every name, its paper, its arguments."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mctsr.recipes import RECIPES
+
+from .conftest import Command
+
+OWN = '''
+def careful(*, again: int, name: str = "x", sure: bool = True):
+    """Look twice. arXiv:1234.56789.
+
+    And once more.
+    """
+'''
+
+
+def test_every_recipe_is_listed_with_what_it_is(mctsr: Command) -> None:
+    ended = mctsr("recipes")
+    assert ended.code == 0
+    lines = {line.split()[0]: line for line in ended.out.splitlines()[1:]}
+    assert lines.keys() >= RECIPES.keys()
+    assert "arXiv:2406.07394" in lines["mctsr"]
+    assert RECIPES["mctsr"] in lines["mctsr"]
+
+
+def test_json_is_a_list_of_objects_with_names_and_arguments(mctsr: Command) -> None:
+    entries = {entry["name"]: entry for entry in json.loads(mctsr("recipes", "--json").out)}
+    assert entries.keys() >= RECIPES.keys()
+    assert entries["mctsr"]["paper"] == "arXiv:2406.07394"
+    rollouts = {"name": "rollouts", "type": "int", "default": 8, "required": False}
+    assert rollouts in entries["mctsr"]["arguments"]
+
+
+def test_one_recipe_shows_its_text_and_arguments(mctsr: Command) -> None:
+    ended = mctsr("recipes", "best-of-n")
+    assert ended.code == 0
+    assert "Best-of-n" in ended.out
+    assert any(line.split() == ["n", "int", "8"] for line in ended.out.splitlines())
+    assert json.loads(mctsr("recipes", "best-of-n", "--json").out)["name"] == "best-of-n"
+
+
+def test_a_recipe_of_ones_own_can_be_shown_also_when_it_needs_arguments(mctsr: Command) -> None:
+    Path("own.py").write_text(OWN)
+    ended = mctsr("recipes", "own.py:careful", "--json")
+    entry = json.loads(ended.out)
+    assert (entry["description"], entry["paper"]) == ("Look twice. arXiv:1234.56789.", "arXiv:1234.56789")
+    assert [a["required"] for a in entry["arguments"]] == [True, False, False]
+    shown = mctsr("recipes", "own.py:careful").out.splitlines()
+    assert ["again", "int", "required"] in [line.split() for line in shown]
+    assert ["sure", "bool", "true"] in [line.split() for line in shown]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mctss", "did you mean 'mctsr'?"),
+        ("nowhere.py:f", "recipe file 'nowhere.py' does not exist"),
+        ("own.py:other", "has no function 'other'"),
+    ],
+)
+def test_an_unknown_recipe_is_one_clear_line(mctsr: Command, name: str, said: str) -> None:
+    Path("own.py").write_text(OWN)
+    ended = mctsr("recipes", name)
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+    assert ended.err.count("\n") == 1

@@ -1,0 +1,93 @@
+"""`mctsr report`: what is said, for people and as JSON."""
+
+import json
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from mctsr.report import report
+from mctsr.runs.folder import Run
+from mctsr.runs.writer import RunWriter
+from tests.support.sample_run import IDS, command, make_run, make_trees, result, run_record, tree
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    return str(make_run(tmp_path / "run"))
+
+
+def test_the_scores_stand_in_one_table(folder: str) -> None:
+    said = command("report", folder)
+    assert said.code == 0
+    rows = [line.split() for line in said.out.splitlines()]
+    assert ["first", "0", "3", "0.0", "%", "0.0", "–", "56.1"] in rows
+    assert ["selected", "1", "3", "33.3", "%", "6.1", "–", "79.2"] in rows
+    assert "oracle (any node correct; not a score of the recipe)      1   3  33.3 %" in said.out
+
+
+def test_an_interrupted_run_says_how_to_go_on(folder: str) -> None:
+    said = command("report", folder).out
+    assert said.startswith(
+        f"{folder}  interrupted\nmctsr on tiny-model, 3 of 4 problems done, 1 of them failed\n"
+    )
+    assert f"Interrupted; go on with: mctsr resume {folder}\n" in said
+
+
+def test_every_counter_is_shown_also_at_zero(folder: str) -> None:
+    said = command("report", folder).out
+    for line in (
+        "      1  problems failed",
+        "      1  selected answers ungradable",
+        "      4  evaluations unscored\n          2  no score in the reply\n          1  truncated score",
+        "      1  replies truncated",
+        "      0  replies empty",
+        "      6  attempts retried",
+        "      3  calls repeated after a kill",
+    ):
+        assert f"{line}\n" in said
+
+
+def test_costs_failures_limits_and_server_changes_are_shown(folder: str) -> None:
+    said = command("report", folder).out
+    assert "prompt tokens      9,000      3,000           9,000\n" in said
+    assert "limits passed: tokens: in 2 problems, by at most 40\n" in said
+    assert "changed for the server: dropped response_format\n" in said
+    assert "failed problems\n  clips-2  no first answer: server error: HTTP 500\n" in said
+
+
+def test_a_run_without_gold_answers_is_ungraded(tmp_path: Path) -> None:
+    said = command("report", str(make_run(tmp_path / "run", record=run_record(gold_sha256=None))))
+    assert said.code == 0
+    assert "ungraded: the data has no gold answers\n" in said.out
+    assert "%" not in said.out
+
+
+def test_a_run_in_which_all_failed_names_the_reasons_and_the_way_on(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", run_record(IDS[:1])) as writer:
+        writer.commit(None, result(IDS[0], None))
+    said = command("report", str(tmp_path / "run")).out
+    assert said.startswith(f"{tmp_path / 'run'}  failed\n")
+    assert f"Try the failed ones again: mctsr resume {tmp_path / 'run'}\n" in said
+
+
+def test_texts_from_a_server_are_shown_harmlessly(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", run_record(["a"])) as writer:
+        writer.commit(None, result("a", None, stopped="[bold]\x1b[2J boom", wire=["\x07"]))
+    said = command("report", str(tmp_path / "run")).out
+    assert "a  [bold]␛[2J boom" in said
+    assert not {"\x1b", "\x07"} & set(said)
+
+
+def test_json_is_the_report(folder: str) -> None:
+    said = command("report", folder, "--json")
+    assert said.out.count("\n") == 1
+    assert json.loads(said.out) == json.loads(json.dumps(report(Run.open(Path(folder))).as_dict()))
+
+
+def test_a_thousand_results_are_reported_without_their_trees(tmp_path: Path) -> None:
+    grown = [tree(f"p{i}", [], None) for i in range(1000)]
+    with mock.patch("os.fsync"):
+        folder = make_trees(tmp_path / "run", grown)
+    (folder / "trees.jsonl").unlink()
+    assert "1000 of 1000 problems done" in command("report", str(folder)).out

@@ -1,0 +1,125 @@
+"""What is read from recorded trees: verdicts, remarks, the history of a node, and which problem is meant."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mctsr.errors import RunError
+from mctsr.view.find import find_problem
+from mctsr.view.problems import problem_views
+from mctsr.view.tree import Moment, NodeView, TreeView, path_to
+from mctsr.view.verdict import word_of
+from tests.support.sample_run import IDS, clips_nodes, grade, node, result, sample, tree
+
+CLIPS = tree(IDS[0], clips_nodes(), 7)
+GRADE = grade(IDS[0], "72", {"70": False, "72": True, "x = 72": None})
+
+
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [("72", "right"), ("70", "wrong"), ("x = 72", "ungradable"), (None, "no answer"), ("41", "ungraded")],
+)
+def test_a_graded_answer_has_one_of_five_names(answer: str | None, word: str) -> None:
+    assert word_of(answer, GRADE) == word
+
+
+@pytest.mark.parametrize("answer", ["72", None])
+def test_without_a_grade_everything_is_ungraded(answer: str | None) -> None:
+    assert word_of(answer, None) == "ungraded"
+
+
+def test_a_tree_view_marks_the_path_to_the_selected_answer() -> None:
+    lines = TreeView.of(CLIPS, GRADE).lines
+    assert [line.node["id"] for line in lines if line.on_path] == [0, 3, 6, 7]
+    assert [line.node["id"] for line in lines if line.selected] == [7]
+
+
+def test_a_tree_view_without_a_selected_answer_marks_no_path() -> None:
+    view = TreeView.of(tree("a", clips_nodes(), None), None)
+    assert not any(line.on_path or line.selected for line in view.lines)
+    assert path_to(clips_nodes(), None) == []
+
+
+def test_a_line_tells_every_reason_once_with_its_count() -> None:
+    lines = {line.node["id"]: line for line in TreeView.of(CLIPS, GRADE).lines}
+    assert lines[2].remarks == ["unscored: no score in the reply: 3 tries (x2)"]
+    assert lines[4].remarks == ["unscored: truncated score: 3 tries"]
+    assert lines[6].remarks == ["ended: context overflow: 900 > 512"]
+    assert lines[0].remarks == []
+
+
+def test_a_line_tells_flags_rewards_and_verdict() -> None:
+    lines = {line.node["id"]: line for line in TreeView.of(CLIPS, GRADE).lines}
+    assert [lines[i].flags for i in (1, 2, 4, 7)] == [["planted"], ["twin of 0"], ["truncated"], ["selected"]]
+    assert lines[0].rewards == [60.0, -10.5]
+    assert [lines[i].verdict for i in range(8)] == [
+        *("wrong", "no answer", "wrong", "right", "no answer", "ungradable", "right", "right")
+    ]
+
+
+def test_a_tree_view_tells_why_the_search_stopped_and_which_drafts_are_missing() -> None:
+    view = TreeView.of(CLIPS, None)
+    assert view.stopped == "rollouts"
+    assert view.faults == [(4, "server error: HTTP 500")]
+
+
+def test_a_node_view_tells_who_chose_it_and_how_its_numbers_changed() -> None:
+    view = NodeView.of(CLIPS, 3, GRADE)
+    assert (view.children, view.chosen_by, view.moments) == ([5, 6], [5, 6], [Moment(3, 1, 50.0)])
+    assert (view.verdict, view.selected, view.flags) == ("right", False, [])
+    assert view.as_dict()["moments"] == [{"ask": 3, "visits": 1, "value": 50.0}]
+
+
+@pytest.mark.parametrize("number", [-1, 8])
+def test_a_node_that_is_not_there_is_an_error(number: int) -> None:
+    with pytest.raises(IndexError):
+        NodeView.of(CLIPS, number, None)
+
+
+def test_a_deep_tree_is_viewed_without_recursion() -> None:
+    deep = [node(i, i - 1 if i else None, str(i), depth=i, samples=[sample(1.0)]) for i in range(5000)]
+    lines = TreeView.of(tree("deep", deep, 4999), None).lines
+    assert len(lines) == 5000
+    assert all(line.on_path for line in lines)
+
+
+def test_problems_are_listed_in_the_order_of_the_run_without_the_unfinished() -> None:
+    results = {IDS[1]: result(IDS[1], None), IDS[0]: result(IDS[0], CLIPS)}
+    first, second = problem_views(IDS, results, {IDS[0]: GRADE})
+    assert (first.number, first.failed, first.gold) == (1, False, "72")
+    assert first.verdicts == {"first": "wrong", "selected": "right", "majority": "wrong"}
+    assert (second.number, second.failed, second.gold) == (2, True, None)
+
+
+def test_a_problem_is_found_by_id_beginning_or_number() -> None:
+    ids = ["gsm-1", "gsm-10", "math-2"]
+    assert find_problem(ids, "gsm-1") == "gsm-1"
+    assert find_problem(ids, "m") == "math-2"
+    assert find_problem(ids, "#2") == "gsm-10"
+    assert find_problem(ids, "3") == "math-2"
+
+
+def test_a_number_that_is_an_id_means_the_id() -> None:
+    assert find_problem(["7", "3", "1"], "3") == "3"
+    assert find_problem(["7", "3", "1"], "#3") == "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gsm", "fits 2 problems"),
+        ("#0", "no problem"),
+        ("#4", "no problem"),
+        ("x", "'#1' to '#3'"),
+        ("#²", "no problem"),
+    ],
+)
+def test_a_problem_that_is_not_clear_is_an_error_that_says_what_is_allowed(name: str, said: str) -> None:
+    with pytest.raises(RunError, match=said):
+        find_problem(["gsm-1", "gsm-10", "math-2"], name)
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, unique=True), st.data())
+def test_every_id_finds_its_own_problem(ids: list[str], data: st.DataObject) -> None:
+    id = data.draw(st.sampled_from(ids))
+    assert find_problem(ids, id) == id

@@ -5,6 +5,7 @@ Loads the whole library, so commands import it when they need it.
 """
 
 import asyncio
+import logging
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -86,7 +87,8 @@ def conduct(plan: Plan, folder: Path, keys: Keys, opening: Opening, way: Way) ->
         with Watch(way.display) as watch:
             summary = asyncio.run(_solve(plan, keys, opening, watch))
     except asyncio.CancelledError:
-        talk(f"interrupted; go on with: mctsr resume {folder}")
+        begun = (folder / RUN).exists()
+        talk(f"interrupted; {f'go on with: mctsr resume {folder}' if begun else 'nothing was begun'}")
         return INTERRUPTED
     return finish(plan, folder, way, summary.error)
 
@@ -114,7 +116,7 @@ def finish(plan: Plan, folder: Path, way: Way, error: ServerError | None = None)
 
 
 async def _solve(plan: Plan, keys: Keys, opening: Opening, watch: Watch) -> Summary:
-    with _interruptible(watch):
+    with _interruptible(watch), _telling(watch):
         roles = [role for role in (plan.settings.policy, plan.settings.judge) if role]
         watch.phase("starting the model" if any(map(is_embedded, roles)) else "waiting for the server")
         async with connect(plan.settings, keys) as connected:
@@ -161,6 +163,28 @@ def _interruptible(watch: Watch) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+class _Notices(logging.Handler):
+    """Shows the library's warnings where the display wants them."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__(logging.WARNING)
+        self._watch = watch
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one."""
+        self._watch.say(one_line(f"notice: {record.getMessage()}"))
+
+
+@contextmanager
+def _telling(watch: Watch) -> Iterator[None]:
+    handler, logger = _Notices(watch), logging.getLogger("mctsr")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _print_result(plan: Plan, run: Run, way: Way) -> None:

@@ -20,7 +20,7 @@ from mctsr.rollout import Folded
 from mctsr.runs.records import GradeRecord, ResultRecord
 from mctsr.view.verdict import word_of
 
-from .render import number, one_line, seconds, talk
+from .render import measure, number, one_line, seconds, talk
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -33,7 +33,7 @@ LINES = 100
 """Most lines that a plain display spends on finished problems, failed ones left out."""
 
 _WINDOW = 60.0
-BAR = 24
+_BAR = 24
 
 
 class Progress:
@@ -128,7 +128,8 @@ def told(result: ResultRecord, grade: GradeRecord | None) -> str:
     tokens = usage["prompt_tokens"] + usage["completion_tokens"]
     word = "" if grade is None or answer is None else f", {word_of(answer, grade)}"
     said = "no answer" if answer is None else f"{answer:.60}{word}"
-    cost = f"{usage['calls']} calls, {number(tokens)} tokens, {seconds(result['seconds'])}"
+    calls = f"{usage['calls']} call{'' if usage['calls'] == 1 else 's'}"
+    cost = f"{calls}, {number(tokens)} tokens, {seconds(result['seconds'])}"
     return one_line(f"{result['id']}: {said} ({cost})")
 
 
@@ -145,7 +146,8 @@ class Watch:
         self._style = _chosen(style)
         self._live: Live | None = None
         self._over = threading.Event()
-        self._spoke = time.monotonic()
+        # Loading the library was silent, too.
+        self._spoke = time.monotonic() - SILENCE / 2
         self._lock = threading.Lock()
 
     def begin(self, total: int) -> None:
@@ -208,7 +210,7 @@ class Watch:
     def _break_silence(self) -> None:
         # A thread, because compiling or starting a model may hold the event loop for longer than that.
         while not self._over.wait(0.5):
-            if time.monotonic() - self._spoke >= SILENCE - 1:
+            if time.monotonic() - self._spoke >= SILENCE - 2:
                 with self._lock:
                     line = self.progress.line()
                 self.say(line)
@@ -218,9 +220,11 @@ class Watch:
 
         with self._lock:
             line, done, total = self.progress.line(), self.progress.done, self.progress.total
-        filled = BAR * done // total if total else 0
-        bar = ("━" * filled, "green"), ("━" * (BAR - filled), "dim")
-        return Text.assemble(*bar, " ", line, no_wrap=True, overflow="ellipsis")
+        room = min(_BAR, (self._live.console.width if self._live else 0) - measure(line) - 1)
+        filled = room * done // total if total else 0
+        if room < _BAR // 3:
+            return Text(line)
+        return Text.assemble(("━" * filled, "green"), ("━" * (room - filled), "dim"), " ", line)
 
 
 def _chosen(style: str) -> str:

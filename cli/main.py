@@ -66,9 +66,10 @@ def main() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        if error.errno != errno.EPIPE:
-            raise
-        return _closed()
+        if error.errno == errno.EPIPE:
+            return _closed()
+        talk(f"error: {error}")
+        return FAILED
     except SystemExit as end:
         # Typer turns a closed pipe into an exit of its own.
         if isinstance(end.__context__, BrokenPipeError):
@@ -95,7 +96,7 @@ def _run() -> int:
 def _words(error: BaseException) -> str:
     """Word what Typer found wrong in one line; "" when it has shown the help instead."""
     context, option = getattr(error, "ctx", None), getattr(error, "param", None)
-    said = str(getattr(error, "message", error)).strip()
+    said = str(getattr(error, "message", error)).removeprefix("Value error, ").strip()
     if context is None:
         return said
     if option is None or not said:

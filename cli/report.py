@@ -160,6 +160,7 @@ def _rest(screen: Screen, report: "Report") -> None:
     passed = [
         f"{limit}: in {len(by)} problems, by at most {max(by)}" for limit, by in report.overshoot.items()
     ]
+    screen.line()
     for name, words in (
         ("stopped", stops),
         ("limits passed", passed),

@@ -66,8 +66,7 @@ def solve(
     json: o.Json = False,
 ) -> int:
     """Solve the problems of a file, or one question, by tree search on a language model."""
-    if (data is None) == (question is None):
-        raise UsageError("give a file of problems, - for stdin, or a question with -q; one of them")
+    name = _source_name(data, question, picked=bool(limit or ids))
     settings = Settings(
         recipe=recipe,
         arguments=recipe_arguments(context, recipe, set or ()),
@@ -86,27 +85,43 @@ def solve(
         prompts=prompts,
         answer_kind=answer_kind,
         limit=limit,
-        ids=tuple(id.strip() for given in ids or () for id in given.split(",") if id.strip()),
+        ids=_listed(ids),
         fail_on_error=fail_on_error,
         keep_calls=keep_calls,
     )
     settings, notices = _seated(context, settings)
     if not (quiet or dry_run or display is o.Display.NONE):
-        _announce(settings, "a question" if data is None else data, notices)
+        _announce(settings, name, notices)
 
     from mctsr.batch import plan
 
     planned = plan(settings, data, question, sys.stdin.read() if data == _STDIN else None)
     if dry_run:
-        _show_plan(context, planned, json=json)
-        return 0
+        return _show_plan(context, planned, json=json)
 
     from mctsr.lm.connect import Keys
 
     from .conduct import Way, begin
 
-    way = Way("none" if quiet else display, quiet, json)
-    return begin(planned, output_dir, Keys(api_key, judge_api_key), way, overwrite=overwrite)
+    way, keys = Way("none" if quiet else display, quiet, json), Keys(api_key, judge_api_key)
+    return begin(planned, output_dir, keys, way, overwrite=overwrite)
+
+
+def _source_name(data: str | None, question: str | None, *, picked: bool) -> str:
+    """Call the source of the problems by a name for people.
+
+    Raises:
+        UsageError: there is none, or more than one, or a question is to be picked from.
+    """
+    if (data is None) == (question is None):
+        raise UsageError("give a file of problems, - for stdin, or a question with -q; one of them")
+    if data is None and picked:
+        raise UsageError("--limit and --ids pick from a file; leave them out with -q")
+    return "a question" if data is None else "stdin" if data == _STDIN else data
+
+
+def _listed(given: list[str] | None) -> tuple[str, ...]:
+    return tuple(id.strip() for text in given or () for id in text.split(",") if id.strip())
 
 
 def _seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[str]]:
@@ -177,8 +192,8 @@ def _server(role: RoleOptions, other: RoleOptions | None = None) -> str:
     return f"started here for {role.model}" if starts_here(role.model) or other is None else _server(other)
 
 
-def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> None:
-    """Print what would be done, with what, from where, and at what expected cost."""
+def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> int:
+    """Print what would be done, with what, from where, and at what expected cost; nothing can fail any more."""
     from mctsr.batch import estimate
 
     cost, settings, screen = estimate(plan), plan.settings, Screen()
@@ -194,7 +209,7 @@ def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> None:
     }
     if json:
         screen.json(told)
-        return
+        return 0
     arguments = ", ".join(f"{name}={value}" for name, value in plan.chosen.arguments.items())
     each = f"{number(cost.calls)} calls, {number(cost.prompt_tokens, 0)} prompt and "
     screen.line(f"recipe    {settings.recipe}({arguments})", wrap=True)
@@ -210,6 +225,7 @@ def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> None:
     screen.table(
         columns, [[name, one_line(_spelt(value)), where] for name, (value, where) in _given(context).items()]
     )
+    return 0
 
 
 def _given(context: typer.Context) -> dict[str, tuple[object, str]]:

@@ -95,7 +95,7 @@ async def attempt(
 
     def effort() -> Effort:
         spent = time.monotonic() - began
-        return Effort(spent, lm.repeated, lm.replayed, lm.stale, tuple(sorted(seen.remarks)))
+        return Effort(spent, _repeated(calls), lm.replayed, lm.stale, tuple(sorted(seen.remarks)))
 
     try:
         outcome = await search(
@@ -119,6 +119,19 @@ async def attempt(
     finally:
         calls.close()
     return Attempt(tree, result)
+
+
+def _repeated(log: CallLog) -> int:
+    """Count calls that were sent again because a kill came before their reply was logged, in all processes."""
+    unanswered: set[object] = set()
+    count = 0
+    for line in log.read():
+        if line["t"] == "sent":
+            count += line["key"] in unanswered
+            unanswered.add(line["key"])
+        elif "key" in line:
+            unanswered.discard(line["key"])
+    return count
 
 
 class _Remarks:

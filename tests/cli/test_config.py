@@ -68,11 +68,16 @@ def test_the_file_can_be_named_by_a_variable_and_hold_every_kind_of_value(
     mctsr: Command, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file.write_text(
-        'top-p = 0.5\nkeep_calls = true\nids = ["802d92cad84f", "b"]\n[extra_body.chat_template_kwargs]\nthinking = false\n'
+        'top-p = 0.5\nkeep_calls = true\nids = ["a", "b"]\n'
+        "[extra_body.chat_template_kwargs]\nthinking = false\n"
     )
     monkeypatch.setenv("MCTSR_CONFIG", str(file))
     settings = planned(mctsr)["settings"]
-    assert [settings[name][0] for name in ("top_p", "keep_calls", "ids")] == [0.5, True, ["802d92cad84f", "b"]]
+    assert [settings[name][0] for name in ("top_p", "keep_calls", "ids")] == [
+        0.5,
+        True,
+        ["a", "b"],
+    ]
     assert json.loads(settings["extra_body"][0]) == {"chat_template_kwargs": {"thinking": False}}
 
 
@@ -85,7 +90,9 @@ def test_the_data_file_can_stand_in_the_configuration(mctsr: Command, file: Path
 def test_recipe_arguments_come_from_the_common_table_the_recipes_own_and_flags_in_that_order(
     mctsr: Command, file: Path
 ) -> None:
-    file.write_text("[recipe_arguments]\nrollouts = 1\nc = 1\nsamples = 2\n[mctsr]\nc = 2\nsamples = 3\n[best-of-n]\nn = 9\n")
+    file.write_text(
+        "[recipe_arguments]\nrollouts = 1\nc = 1\nsamples = 2\n[mctsr]\nc = 2\nsamples = 3\n[best-of-n]\nn = 9\n"
+    )
     found = planned(mctsr, "-C", file, "-s", "samples=4", "-s", "samples=5")["arguments"]
     assert (found["rollouts"], found["c"], found["samples"]) == (1, 2.0, 5)
 
@@ -112,7 +119,9 @@ def test_an_argument_may_be_spelt_with_dashes_and_hold_equals_signs(mctsr: Comma
         ("[mctsr]\nrollouts = 'many'", "'many'; allowed is int"),
     ],
 )
-def test_what_a_file_must_not_hold_is_one_clear_line(mctsr: Command, file: Path, text: str, said: str) -> None:
+def test_what_a_file_must_not_hold_is_one_clear_line(
+    mctsr: Command, file: Path, text: str, said: str
+) -> None:
     file.write_text(text)
     ended = mctsr("solve", "-q", "2+2?", *SERVER, "--dry-run", "-C", file)
     assert (ended.code, ended.out) == (2, "")
@@ -122,7 +131,10 @@ def test_what_a_file_must_not_hold_is_one_clear_line(mctsr: Command, file: Path,
 
 def test_a_file_that_is_not_there_is_one_clear_line(mctsr: Command) -> None:
     ended = mctsr("solve", "-q", "2+2?", "-C", "nowhere.toml")
-    assert (ended.code, ended.err) == (2, "error: configuration file 'nowhere.toml' cannot be read: No such file or directory\n")
+    assert (ended.code, ended.err) == (
+        2,
+        "error: configuration file 'nowhere.toml' cannot be read: No such file or directory\n",
+    )
 
 
 def test_a_wrong_variable_is_named(mctsr: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,18 @@ import pytest
 
 from .conftest import COMMAND, Command, Serve
 
-COMMANDS = ["solve", "resume", "show", "report", "grade", "runs", "export", "recipes", "model get", "model list"]
+COMMANDS = [
+    "solve",
+    "resume",
+    "show",
+    "report",
+    "grade",
+    "runs",
+    "export",
+    "recipes",
+    "model get",
+    "model list",
+]
 ENTRIES = {"--help", "--version", "--install-completion", "--show-completion"}
 
 
@@ -23,10 +34,11 @@ def test_every_command_has_help(mctsr: Command, command: str, flag: str) -> None
 
 @pytest.mark.parametrize("command", ["solve", "resume"])
 def test_every_option_can_be_given_as_a_variable_of_its_name(mctsr: Command, command: str) -> None:
-    # Words that were wrapped over lines are joined again.
-    text = re.sub(r"\s*│\n│\s*", " ", mctsr(command, "--help").out)
-    options = set(re.findall(r"│ (--[a-z][a-z-]+)", text)) - ENTRIES
+    shown = mctsr(command, "--help").out
+    options = set(re.findall(r"^│ (--[a-z][a-z-]+)", shown, re.MULTILINE)) - ENTRIES
     assert len(options) >= 6
+    # What was wrapped over lines is joined again.
+    text = re.sub(r"\s*│\n│\s*", " ", shown)
     for name in options:
         variable = "MCTSR_" + name[2:].upper().replace("-", "_")
         assert re.search(rf"env var: [A-Z_, ]*{variable}\b", text), name
@@ -58,7 +70,9 @@ def test_the_module_can_be_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["recipes", "recipes --json", "solve --help"])
 def test_a_closed_pipe_is_quiet(command: str) -> None:
-    with subprocess.Popen([*COMMAND, *command.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [*COMMAND, *command.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
@@ -74,7 +88,9 @@ def test_an_error_of_the_program_itself_shows_no_values(serve: Serve) -> None:
         "import mctsr.batch as b; b.plan = lambda *a: 1 / 0; sys.exit(main())"
     )
     arguments = ["solve", "-q", "2+2?", "--base-url", "http://127.0.0.1:9", "--api-key", "sk-very-secret"]
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
     assert "sk-very-secret" not in done.stderr + done.stdout

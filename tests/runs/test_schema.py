@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from mctsr.runs.schema import schemas, write
@@ -43,7 +43,8 @@ async def test_real_files_fit_their_schemas(tmp_path: Path) -> None:
 async def test_a_record_with_a_key_too_few_or_too_many_does_not_fit(tmp_path: Path) -> None:
     await run(tmp_path / "run", planned(tmp_path, 1))
     (tree,) = lines(tmp_path / "run" / "trees.jsonl")
-    for change in ({"extra": 1}, {"front": [0.5]}, {"nodes": [{}]}, {"problem": None}):
+    changes: list[dict[str, object]] = [{"extra": 1}, {"front": [0.5]}, {"nodes": [{}]}, {"problem": None}]
+    for change in changes:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**tree, **change}, schemas()["tree"])
     del tree["events"]

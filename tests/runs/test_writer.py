@@ -19,8 +19,8 @@ from mctsr.runs.writer import RunWriter
 from tests.runs.world import NOW, connected, everything, lines, planned, run
 
 
-def record(tmp_path: Path, **more: object) -> RunRecord:
-    return run_record(planned(tmp_path, **more), connected(Scripted([])), NOW)
+def record(tmp_path: Path) -> RunRecord:
+    return run_record(planned(tmp_path), connected(Scripted([])), NOW)
 
 
 @pytest.fixture

@@ -1,0 +1,124 @@
+"""Laws of the parts that see the tree: selectors and backups.
+
+Random trees from fixed seeds, so that a law which holds once holds always.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mctsr.backup import HalfOwnHalfBestChild
+from mctsr.kernels.node import DONE, NONE, UNSCORED
+from mctsr.parts import Ask, Backup, Selector
+from mctsr.tree import Sample, State, Tree
+
+
+class LawBroken(AssertionError):
+    """A part does what no part may do."""
+
+
+def law(holds: bool, words: str) -> None:
+    """Raise LawBroken with `words` unless it holds."""
+    if not holds:
+        raise LawBroken(words)
+
+
+def check_selector(
+    selector: Selector, *, backup: Backup | None = None, judged: bool = True, width: int = 3, rounds: int = 60
+) -> None:
+    """A selector changes nothing, repeats itself, keeps to its room, and asks only nodes that can grow.
+
+    Args:
+        selector: The part.
+        backup: Spreads the random scores; MCTSr's when None.
+        judged: Whether nodes get scores, as under a recipe with a judge; a tenth then stay unscored.
+        width: Asks in flight.
+        rounds: Asks to be folded.
+
+    Raises:
+        LawBroken: It does otherwise.
+    """
+    rng, tree = np.random.default_rng(1), Tree(low=-100.0)
+    grower = _Grower(tree, rng, backup or HalfOwnHalfBestChild(), judged)
+    selector.tell(tree, rng, [grower.add(NONE) for _ in range(selector.roots)])
+    in_flight: list[Ask] = []
+    for number in range(rounds):
+        room = width - len(in_flight)
+        if room and not (selector.barrier and in_flight):
+            in_flight += _asked(selector, tree, number, room)
+            for ask in in_flight[width - room :]:
+                tree.mark(ask.node, +1)
+        if not in_flight:
+            break
+        ask = in_flight.pop(0)
+        tree.mark(ask.node, -1)
+        selector.tell(tree, rng, [grower.add(ask.node) for _ in range(ask.n)])
+    for ask in in_flight:
+        tree.mark(ask.node, -1)
+    law(not tree.nodes["in_flight"].any(), "work in flight does not return to zero: the selector marked some")
+
+
+def _asked(selector: Selector, tree: Tree, number: int, room: int) -> list[Ask]:
+    before = (tree.nodes.tobytes(), list(tree.front))
+    asks, again = (list(selector.ask(tree, np.random.default_rng(number), room)) for _ in range(2))
+    law(asks == again, f"asked twice about the same tree with the same seed it says {asks}, then {again}")
+    law((tree.nodes.tobytes(), list(tree.front)) == before, "asking changed the tree; only tell may")
+    law(selector.barrier or len(asks) <= room, f"{len(asks)} asks for a room of {room}")
+    for ask in asks:
+        law(0 <= ask.node < len(tree), f"{ask} names no node; there are {len(tree)}")
+        law(not tree.has(ask.node, DONE), f"{ask} names a finished node")
+        law(not tree.has(ask.node, UNSCORED), f"{ask} names an unscored node")
+        law(ask.n >= 1, f"{ask} asks for nothing")
+    return asks
+
+
+class _Grower:
+    """Adds nodes with random scores: small integers, so that ties are common."""
+
+    def __init__(self, tree: Tree, rng: np.random.Generator, backup: Backup, judged: bool = True) -> None:
+        self.tree, self.rng, self.backup, self.judged = tree, rng, backup, judged
+
+    def add(self, parent: int) -> int:
+        node = self.tree.add(parent, State(f"text {self.rng.integers(50)}"))
+        if self.judged and node and self.rng.random() < 0.1:
+            self.tree.unscored(node, "no score in the reply")
+        elif self.judged:
+            self.score(node)
+        if node and self.rng.random() < 0.1:
+            self.tree.end(node, "finished")
+        return node
+
+    def score(self, node: int) -> None:
+        value = float(self.rng.integers(-9, 10)) * 10
+        self.tree.judged(node, (Sample(value, value),))
+        self.backup(self.tree, node)
+
+
+def check_backup(
+    backup: Backup, reference: Callable[[Tree], Sequence[float]], *, visits_are_rewards: bool = True
+) -> None:
+    """After every score of a random tree, all values equal the reference's.
+
+    Args:
+        backup: The part.
+        reference: Computes each node's value from parents and samples alone; NaN where there is none.
+        visits_are_rewards: Whether a node's visits are the number of its samples.
+
+    Raises:
+        LawBroken: A value or a count differs.
+    """
+    for seed in range(20):
+        rng, tree = np.random.default_rng(seed), Tree(low=-100.0)
+        grower = _Grower(tree, rng, backup)
+        for _ in range(30):
+            scored = [node for node in range(len(tree)) if tree.scored(node)]
+            if scored and rng.random() < 0.4:
+                grower.score(int(rng.choice(scored)))
+            else:
+                grower.add(int(rng.choice([NONE, *scored])))
+            used = tree.nodes[: len(tree)]
+            expected = np.asarray(reference(tree), dtype=np.float64)
+            same = np.allclose(used["value"], expected, rtol=1e-12, atol=1e-12, equal_nan=True)
+            law(same, f"values are {used['value'].tolist()}, the reference says {expected.tolist()}")
+            counted = not visits_are_rewards or (used["visits"] == used["n_rewards"]).all()
+            law(bool(counted), f"visits are {used['visits'].tolist()}, rewards {used['n_rewards'].tolist()}")

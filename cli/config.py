@@ -7,10 +7,7 @@ Does not know: what the options are for.
 import json
 import math
 import os
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from difflib import get_close_matches
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NoReturn
 
@@ -117,6 +114,8 @@ def recipe_arguments(context: typer.Context, recipe: str, given: Iterable[str]) 
     Raises:
         UsageError: a table of the file belongs to no recipe, or a text is no assignment.
     """
+    from importlib.metadata import entry_points
+
     tables: Mapping[str, Mapping[str, object]] = context.meta.get(_TABLES, {})
     known = {ARGUMENTS, recipe, *RECIPES, *(point.name for point in entry_points(group="mctsr.recipes"))}
     for name in tables:
@@ -138,11 +137,15 @@ def origin(context: typer.Context, name: str) -> str:
 
 def closest(given: str, allowed: Collection[str]) -> str:
     """Word what was probably meant, and what is allowed."""
+    from difflib import get_close_matches
+
     near = get_close_matches(given, allowed, 1)
     return (f"did you mean {near[0]!r}? " if near else "") + f"allowed are {', '.join(sorted(allowed))}"
 
 
 def _read(file: str) -> dict[str, object]:
+    import tomllib
+
     try:
         with Path(file).expanduser().open("rb") as opened:
             return tomllib.load(opened)

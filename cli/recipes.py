@@ -60,7 +60,7 @@ def recipes(
 
 
 def _show_one(screen: Screen, name: str, source: str, *, json: bool) -> None:
-    from mctsr.recipes.registry import _find as find
+    from mctsr.recipes.registry import find
 
     function = find(name)
     entry, text = _entry(name, source, function), inspect.getdoc(function) or "No description."
@@ -78,7 +78,7 @@ def _show_one(screen: Screen, name: str, source: str, *, json: bool) -> None:
 
 def _listed(name: str, source: str) -> Entry:
     """Describe a recipe of the list; one that cannot be imported says so there and hides no other."""
-    from mctsr.recipes.registry import _find as find
+    from mctsr.recipes.registry import find
 
     try:
         return _entry(name, source, find(name))

@@ -54,7 +54,15 @@ def are_neighbours(text: str, left: Box, right: Box) -> bool:
     return _GAP_FILLER.sub("", text[left.end : right.start]) in _JOINERS
 
 
+def last_group(text: str, boxes: list[Box]) -> list[Box]:
+    """Return the last box together with the neighbours before it that a comma or "and" ties to it."""
+    first = len(boxes) - 1
+    while first > 0 and are_neighbours(text, boxes[first - 1], boxes[first]):
+        first -= 1
+    return boxes[max(first, 0) :]
+
+
 def last_boxed(text: str) -> str | None:
-    """Return the content of the last box, or None when the text has none."""
-    boxes = find_boxes(text)
-    return boxes[-1].content if boxes else None
+    """Return the content of the last box, or of the last group with commas, or None without boxes."""
+    group = last_group(text, find_boxes(text))
+    return ", ".join(dict.fromkeys(box.content for box in group)) if group else None

@@ -31,6 +31,7 @@ _MATH = re.compile(
 _SENTENCE_END = re.compile(r"\.\s+(?=[A-Z$*(\\])|\s-{2,}|\s[–—]\s|-{3,}|```")
 _REASON = re.compile(r",?\s+(?:because|since|so that|which|where|as\s+(?:we|it|the))\b", re.IGNORECASE)
 _WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{3,}+(?![A-Za-z]*[({])")
+_TYPESET_WORDS = re.compile(r"\\(?:text\w{0,6}|mbox|mathrm|operatorname|begin|end)\s*\{[^{}]*\}")
 _BLANK_WORDS = re.compile(
     r"(?:the|your|my|final|numerical|numeric|computed|calculated|correct|answer|value|number|result|here|is"
     r"|solution|letter|option|insert|placeholder|integer|[\s_.?…\-]|\\[lc]?dots|\\phantom|\\text)+",
@@ -61,7 +62,8 @@ def read_box(content: str, kind: str | None) -> str | None:
         return None
     if kind == "letter":
         return read_letter(text)
-    return _reduce(text, kind) if is_prose(text) else text
+    is_sentence = kind == "number" and "\\" not in text and is_prose(text)
+    return _reduce(text, kind) if is_sentence else text
 
 
 def read_candidate(text: str, kind: str | None) -> str | None:
@@ -124,9 +126,9 @@ def is_placeholder(text: str) -> bool:
 
 def is_prose(text: str) -> bool:
     """Tell whether a text is language rather than an answer in notation (units are no language)."""
-    cleaned = clean(text)
-    if read_numeral(cleaned) is not None:
+    if read_numeral(clean(text)) is not None:
         return False
+    cleaned = clean(_TYPESET_WORDS.sub(" ", text))
     words = _WORD.findall(cleaned)
     starts_with_word = bool(words) and cleaned.startswith(words[0]) and "=" not in cleaned
     return len(words) >= 2 or (starts_with_word and any(char.isdigit() for char in cleaned))
@@ -182,6 +184,11 @@ def _without_odd_delimiters(text: str) -> str:
             return text.removeprefix(opening).strip()
     if text.endswith("$") and not text.endswith("\\$") and text.count("$") == 1:
         return text[:-1].strip()
-    if text.startswith("[") and text.endswith("]") and read_numeral(clean(text[1:-1])) is not None:
+    if (
+        text.startswith("[")
+        and text.endswith("]")
+        and "," not in text
+        and read_numeral(clean(text[1:-1])) is not None
+    ):
         return text[1:-1].strip()
     return text

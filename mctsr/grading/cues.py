@@ -8,7 +8,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
-from .boxes import Box, are_neighbours, find_boxes
+from .boxes import find_boxes, last_group
 from .candidates import is_placeholder, is_prose, read_box, read_candidate
 
 _KEPT_CUES = 64  # the last ones win, so older ones need not be kept
@@ -44,10 +44,10 @@ _LEAD = re.compile(r"(?:[\s*_:=]|```[A-Za-z]*)*")
 def from_boxes(text: str, kind: str | None) -> str | None:
     """Read the last usable box, with the neighbours that a comma or "and" ties to it."""
     boxes = find_boxes(text)[-_KEPT_CUES:]
-    for last in range(len(boxes) - 1, -1, -1):
-        if read_box(boxes[last].content, kind) is not None:
-            return _join(text, boxes, last, kind)
-    return None
+    while boxes and read_box(boxes[-1].content, kind) is None:
+        boxes.pop()
+    values = [read_box(box.content, kind) for box in last_group(text, boxes)]
+    return ", ".join(dict.fromkeys(value for value in values if value is not None)) or None
 
 
 def from_marks(text: str, kind: str | None) -> str | None:
@@ -74,15 +74,6 @@ def from_phrases(text: str, kind: str | None) -> str | None:
         if found is not None:
             return found
     return None
-
-
-def _join(text: str, boxes: list[Box], last: int, kind: str | None) -> str | None:
-    first = last
-    while first and are_neighbours(text, boxes[first - 1], boxes[first]):
-        first -= 1
-    values = [read_box(box.content, kind) for box in boxes[first : last + 1]]
-    distinct = dict.fromkeys(value for value in values if value is not None)
-    return ", ".join(distinct) or None
 
 
 def _read_mark(line: str, below: str, kind: str | None) -> str | None:

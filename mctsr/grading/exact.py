@@ -20,7 +20,7 @@ COMPUTED_TOLERANCE = Fraction(1, 10**6)
 _OPTION = re.compile(r"[A-Z]")
 _BRACKETED_OPTION = re.compile(r"\(([A-Za-z])\)|([A-Z])\)")
 _LENIENT_OPTION = re.compile(
-    r"(?:(?:the\s+)?(?:option|choice|answer)\s*:?\s*)?\(?([A-Za-z])(?:[).:].*)?", re.I
+    r"(?:(?:[Tt]he\s)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s?:?\s?)?(?:\(?([A-Z])(?:[).:].*)?|\(?([a-z])\)?)"
 )
 _OPPOSITES = ({"yes", "no"}, {"true", "false"}, {"even", "odd"})
 _SHORT_INTEGER = 18
@@ -54,7 +54,9 @@ def compare(gold: str, answer: str) -> Outcome | None:
         return None
     if _OPTION.fullmatch(option := _as_option(wanted)):
         return _compare_options(option, wanted, given)
-    return _compare_numbers(wanted, given) or _compare_texts(wanted, given)
+    if _is_same_text(wanted, given):
+        return Outcome(True, "exact", "same text after cleaning")
+    return _compare_numbers(wanted, given) or _compare_words(wanted, given)
 
 
 def normal_form(answer: str | None) -> Hashable:
@@ -97,15 +99,19 @@ def _compare_options(option: str, wanted: str, given: str) -> Outcome | None:
     match = _LENIENT_OPTION.fullmatch(given)
     if match is None:
         return None
-    equal = match[1].upper() == option
+    equal = (match[1] or match[2]).upper() == option
     return Outcome(equal, "choice", "same option" if equal else "different options")
 
 
-def _compare_texts(wanted: str, given: str) -> Outcome | None:
-    left, right = _key(wanted), _key(given)
-    if left == right and (read_numeral(wanted) is None) == (read_numeral(given) is None):
-        return Outcome(True, "exact", "same text after cleaning")
-    if left != right and any({left, right} == pair for pair in _OPPOSITES):
+def _is_same_text(wanted: str, given: str) -> bool:
+    """Compare without white space, except that the blank in `1, 234` makes a list of a number."""
+    if wanted == given:
+        return True
+    return _key(wanted) == _key(given) and (read_numeral(wanted) is None) == (read_numeral(given) is None)
+
+
+def _compare_words(wanted: str, given: str) -> Outcome | None:
+    if {_key(wanted), _key(given)} in _OPPOSITES:
         return Outcome(False, "exact", "opposite words")
     return None
 
@@ -117,14 +123,9 @@ def _key(cleaned: str) -> str:
 
 
 def _compare_numbers(wanted: str, given: str) -> Outcome | None:
-    based = _compare_based(wanted, given)
-    if based is not None:
-        return based
     gold, answer = read_numeral(wanted), read_numeral(given)
     if gold is None or answer is None:
-        return None
-    if squeeze(wanted) == squeeze(given):
-        return Outcome(True, "exact", "same text after cleaning")
+        return _compare_based(wanted, given)
     if _differ(gold.unit, answer.unit) or _differ(gold.name, answer.name):
         return None
     if gold.value == answer.value:
@@ -142,13 +143,11 @@ def _compare_based(wanted: str, given: str) -> Outcome | None:
     """Compare digits with a base; a base on one side alone is taken to be the one the problem asked for."""
     gold, answer = read_based(wanted), read_based(given)
     if gold and answer:
-        equal = gold.digits == answer.digits
-        return _digits_outcome(equal) if gold.base == answer.base else None
+        return _digits_outcome(gold.digits == answer.digits) if gold.base == answer.base else None
     if gold is None and answer is None:
         return None
-    based, plain = (gold, given) if gold else (answer, wanted)
-    assert based is not None
-    equal = squeeze(plain).lstrip("0") == based.digits
+    digits, plain = (gold.digits, given) if gold else (answer.digits if answer else "", wanted)
+    equal = squeeze(plain).lstrip("0") == digits
     return _digits_outcome(equal) if equal or read_numeral(plain) else None
 
 

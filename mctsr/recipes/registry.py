@@ -64,12 +64,17 @@ def choose(name: str, given: Mapping[str, object] | None = None) -> Chosen:
     Raises:
         RecipeError: Unknown name, unknown argument or unfit value; says what is allowed.
     """
-    function = _find(name)
+    function = find(name)
     arguments = bind(name, function, given or {})
     return Chosen(name, function, arguments, _source_hash(function))
 
 
-def _find(name: str) -> Callable[..., Recipe]:
+def find(name: str) -> Callable[..., Recipe]:
+    """Return the function behind a known name, `module:function` or `file.py:function`.
+
+    Raises:
+        RecipeError: There is none; says what is known.
+    """
     where = names().get(name, name)
     module, colon, attribute = where.rpartition(":")
     if not colon:

@@ -65,14 +65,16 @@ def test_an_empty_variable_is_no_value(mctsr: Command, monkeypatch: pytest.Monke
 
 
 def test_the_file_can_be_named_by_a_variable_and_hold_every_kind_of_value(
-    mctsr: Command, file: Path, monkeypatch: pytest.MonkeyPatch
+    mctsr: Command, file: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file.write_text(
         'top-p = 0.5\nkeep_calls = true\nids = ["a", "b"]\n'
         "[extra_body.chat_template_kwargs]\nthinking = false\n"
     )
     monkeypatch.setenv("MCTSR_CONFIG", str(file))
-    settings = planned(mctsr)["settings"]
+    ended = mctsr("solve", data, *SERVER, "--dry-run", "--json")
+    assert ended.code == 0, ended.err
+    settings = json.loads(ended.out)["settings"]
     assert [settings[name][0] for name in ("top_p", "keep_calls", "ids")] == [
         0.5,
         True,

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import pytest
 
 from mctsr.runs.schema import schemas, write

@@ -189,16 +189,16 @@ class Careless:
 
 
 @pytest.mark.parametrize(
-    ("how", "words"),
+    ("expander", "words"),
     [
-        ({"same_place": True}, "share a place"),
-        ({"short": True}, "3 drafts were asked for, 2 came"),
-        ({"swallow": True}, "the others did not stay"),
+        (Careless(same_place=True), "share a place"),
+        (Careless(short=True), "3 drafts were asked for, 2 came"),
+        (Careless(swallow=True), "the others did not stay"),
     ],
 )
-async def test_an_expander_that_breaks_a_law_is_told_which(how: dict[str, bool], words: str) -> None:
+async def test_an_expander_that_breaks_a_law_is_told_which(expander: Careless, words: str) -> None:
     with pytest.raises(LawBroken, match=words):
-        await check_expander(Careless(**how))
+        await check_expander(expander)
 
 
 @pytest.mark.parametrize("judge", [SelfReward(), SelfReward(samples=3), SelfReward(attempts=1)])

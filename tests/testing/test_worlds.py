@@ -30,10 +30,10 @@ async def successes(name: str, arguments: dict[str, object], world: Callable[[in
     [
         ("zero-shot", {}, 0, 1),  # 8^-5
         ("best-of-n", {"n": 60}, 0, 2),  # drawing alone finds no word
-        ("self-refine", {"rollouts": 60}, 4, 30),  # right when it happens to end on the word
-        ("mctsr", {"rollouts": 60}, 36, 40),
-        ("mctsr", {"rollouts": 60, "width": 4}, 32, 40),
-        ("mctsr-code", {"rollouts": 60}, 24, 40),
+        ("self-refine", {"rollouts": 60}, 12, 33),  # right when it happens to end on the word
+        ("mctsr", {"rollouts": 60}, 38, 40),
+        ("mctsr", {"rollouts": 60, "width": 4}, 38, 40),
+        ("mctsr-code", {"rollouts": 60}, 38, 40),
     ],
 )
 async def test_refining_finds_a_hidden_word_and_drawing_does_not(
@@ -49,8 +49,10 @@ async def test_refining_finds_a_hidden_word_and_drawing_does_not(
         ("zero-shot", {}, 2, 16),  # 1/5
         ("self-consistency", {"n": 12}, 2, 16),  # votes know nothing of values
         ("best-of-n", {"n": 12}, 33, 40),  # 1 - 0.8^12 = 0.93
-        ("mctsr", {"rollouts": 11}, 33, 40),  # as many draws
-        ("mctsr-code", {"rollouts": 11}, 28, 40),
+        # As many draws, but a best answer that was refined into worse ones has the mean of both as its value, and
+        # an untouched second best may then be returned.
+        ("mctsr", {"rollouts": 11}, 25, 38),
+        ("mctsr-code", {"rollouts": 11}, 25, 38),
     ],
 )
 async def test_in_the_urn_only_the_number_of_draws_counts(

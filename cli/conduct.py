@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from mctsr.batch import Plan, Summary, run_record, solve
 from mctsr.errors import RunError, ServerError
-from mctsr.lm.connect import Connected, Keys, connect, is_embedded
+from mctsr.lm.connect import Connected, Keys, connect
 from mctsr.report import report
 from mctsr.runs.folder import Run, new_folder
 from mctsr.runs.layout import RUN
@@ -118,7 +118,9 @@ def finish(plan: Plan, folder: Path, way: Way, error: ServerError | None = None)
 async def _solve(plan: Plan, keys: Keys, opening: Opening, watch: Watch) -> Summary:
     with _interruptible(watch), _telling(watch):
         roles = [role for role in (plan.settings.policy, plan.settings.judge) if role]
-        watch.phase("starting the model" if any(map(is_embedded, roles)) else "waiting for the server")
+        watch.phase(
+            "starting the model" if any(role.starts_here for role in roles) else "waiting for the server"
+        )
         async with connect(plan.settings, keys) as connected:
             for notice in connected.notices:
                 watch.say(f"notice: {notice}")

@@ -18,7 +18,7 @@ from mctsr.batch import BatchEvent, ProblemFinished, ProblemStarted
 from mctsr.report import wilson
 from mctsr.rollout import Folded
 from mctsr.runs.records import GradeRecord, ResultRecord
-from mctsr.view.verdict import word_of
+from mctsr.runs.verdict import word_of
 
 from .render import measure, number, one_line, seconds, talk
 

@@ -115,9 +115,8 @@ def _scores(screen: Screen, report: "Report") -> None:
         if narrow and score.note:
             screen.line(Span(_named(score), QUIET), wrap=True)
     if report.pending:
-        screen.line(
-            Span(f"{report.pending} problems are not graded yet: mctsr grade {report.path}", DOUBT), wrap=True
-        )
+        waiting = f"{report.pending} {'problem is' if report.pending == 1 else 'problems are'} not graded yet"
+        screen.line(Span(one_line(f"{waiting}: mctsr grade {report.path}"), DOUBT), wrap=True)
 
 
 def _named(score: "Score") -> str:
@@ -141,13 +140,15 @@ def _amount(cost: "Cost | None", key: str) -> str:
 
 
 def _counts(screen: Screen, report: "Report") -> None:
-    """Write every counter, also those at zero: nothing went wrong is said, not left out."""
+    """Write every counter; those at zero in one line: that nothing went wrong is said, not left out."""
     for key, words in _FAULTS:
-        count = report.counts.get(key, 0)
-        style = QUIET if not count else BAD if key in ("failed", "failed calls") else ""
-        screen.line(Span(f"{number(count):>7}  {words}", style))
+        if count := report.counts.get(key, 0):
+            style = BAD if key in ("failed", "failed calls") else ""
+            screen.line(Span(f"{number(count):>7}  {words}", style))
         if key == "unscored":
             _reasons(screen, report.unscored_reasons)
+    if none := [key for key, _ in _FAULTS if not report.counts.get(key, 0)]:
+        screen.line(Span(f"none: {', '.join(none)}", QUIET), wrap=True)
 
 
 def _reasons(screen: Screen, reasons: Mapping[str, int]) -> None:

@@ -211,7 +211,7 @@ def _node_facts(screen: Screen, id: str, view: "NodeView") -> None:
     children = f" · children {_listed(view.children)}" if view.children else ""
     screen.line(f"{below} · depth {node['depth']} · born of ask {node['ask']}{children}", wrap=True)
     chosen = f"chosen by ask {_listed(view.chosen_by)}" if view.chosen_by else "never chosen"
-    ended = f" · ended: {one_line(node['ended'])}" if node["ended"] else ""
+    ended = f" · ended by ask {view.ended_by}: {one_line(node['ended'])}" if node["ended"] else ""
     screen.line(f"{chosen}{ended}", wrap=True)
     word = Span(view.verdict, verdict_style(view.verdict))
     screen.line(f"Q {number(node['value'])} · N {node['visits']} · answer {_answer(node['answer'])} ", word)
@@ -225,11 +225,11 @@ def _node_texts(screen: Screen, view: "NodeView") -> None:
     for name, text in node["work"].items():
         _section(screen, name, text)
     _section(screen, "answer in full", node["text"])
-    for n, sample in enumerate(node["samples"], 1):
+    for n, (sample, ask) in enumerate(zip(node["samples"], view.judged_by, strict=True), 1):
         changed = "" if sample["raw"] == sample["value"] else f" (said {number(sample['raw'])})"
-        _section(screen, f"reward {n}: {number(sample['value'])}{changed}", sample["text"])
-    for reason in node["unscored"]:
-        _section(screen, "unscored", reason)
+        _section(screen, f"reward {n}, ask {ask}: {number(sample['value'])}{changed}", sample["text"])
+    for reason, ask in zip(node["unscored"], view.unscored_by, strict=True):
+        _section(screen, f"unscored, ask {ask}", reason)
 
 
 def _section(screen: Screen, name: str, text: str) -> None:
@@ -239,7 +239,7 @@ def _section(screen: Screen, name: str, text: str) -> None:
 
 
 def _answer(answer: str | None) -> str:
-    return "-" if answer is None else one_line(answer)
+    return one_line(answer or "") or "-"
 
 
 def _listed(ids: Sequence[int]) -> str:

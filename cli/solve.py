@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from mctsr.errors import UsageError
-from mctsr.lm.address import read_address
+from mctsr.lm.options import read_address
 from mctsr.models import EMBEDDED
 from mctsr.runs.settings import RoleOptions, Settings
 
@@ -133,35 +133,27 @@ def _seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[
     policy, judge, notices = settings.policy, settings.judge, []
     if origin(context, "base_url") == _OLD_VARIABLE:
         notices.append(f"{_OLD_VARIABLE} is taken for OPENAI_BASE_URL")
-    if (
-        starts_here(policy.model)
-        and policy.base_url
-        and _weight(context, "base_url") < _weight(context, "model")
-    ):
+    alone = replace(policy, base_url=None)
+    if alone.starts_here and policy.base_url and _weight(context, "base_url") < _weight(context, "model"):
         notices.append(
             f"{origin(context, 'base_url')} is left out: --model {policy.model} starts a server here"
         )
-        policy = replace(policy, base_url=None)
+        policy = alone
     if policy.model == EMBEDDED and policy.base_url:
         raise UsageError(
             "--model embedded starts a server of its own; leave out --base-url, or name another model"
         )
-    if not policy.base_url and not starts_here(policy.model):
+    if not policy.base_url and not policy.starts_here:
         raise UsageError("no server; give --base-url URL (or OPENAI_BASE_URL), or --model embedded")
     policy = _addressed(policy)
     if judge is not None:
         judge = _addressed(judge)
-        if not policy.base_url and not judge.base_url and not starts_here(judge.model):
+        if not policy.base_url and not judge.base_url and not judge.starts_here:
             raise UsageError(f"no server for --judge-model {judge.model}; give --judge-base-url URL")
-        same = (judge.base_url or policy.base_url) == policy.base_url and not starts_here(judge.model)
+        same = (judge.base_url or policy.base_url) == policy.base_url and not judge.starts_here
         body = policy.extra_body if same else {}
         judge = replace(judge, temperature=policy.temperature, top_p=policy.top_p, extra_body=body)
     return replace(settings, policy=policy, judge=judge), notices
-
-
-def starts_here(model: str | None) -> bool:
-    """Say whether a model name asks for a server of our own."""
-    return model is not None and (model == EMBEDDED or model.endswith(".gguf"))
 
 
 def _addressed(role: RoleOptions) -> RoleOptions:
@@ -189,7 +181,7 @@ def _server(role: RoleOptions, other: RoleOptions | None = None) -> str:
     """Say where a role's model is; a role without a place of its own shares that of the `other`."""
     if role.base_url:
         return role.base_url
-    return f"started here for {role.model}" if starts_here(role.model) or other is None else _server(other)
+    return f"started here for {role.model}" if role.starts_here or other is None else _server(other)
 
 
 def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> int:

@@ -7,16 +7,24 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mctsr.answer import best_value, first, last, majority, weighted_vote
+    from mctsr.answer import best_value, finalists, first, last, majority, weighted_vote
     from mctsr.backup import HalfOwnHalfBestChild, OwnValue, half_min_mean, mean
     from mctsr.caller import Caller
     from mctsr.engine import Outcome, search
-    from mctsr.errors import MctsrError, ServerError, UsageError
+    from mctsr.errors import (
+        ContextOverflow,
+        MctsrError,
+        RecipeError,
+        Refused,
+        ServerError,
+        ServerGone,
+        UsageError,
+    )
     from mctsr.expand.answer import Answer
     from mctsr.expand.drafts import plain_answer, together, whole_answer
-    from mctsr.expand.refine import SelfRefine
+    from mctsr.expand.refine import REFUSAL, SelfRefine
     from mctsr.grading import extract_answer
-    from mctsr.judge.self_reward import SelfReward, read_score
+    from mctsr.judge.self_reward import SelfReward, fifty_from_95, lose_50_above_95, read_score
     from mctsr.lm.base import LM, Completion, Message, Place, Request, Usage
     from mctsr.lm.scripted import Scripted
     from mctsr.parts import (
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
         Judge,
         Ledger,
         Path,
+        PathNode,
         Problem,
         Rule,
         Selected,
@@ -39,24 +48,66 @@ if TYPE_CHECKING:
     )
     from mctsr.prompting import Prompts
     from mctsr.recipe import Recipe
-    from mctsr.select.anywhere import Anywhere, by_value, uct_mctsr, uct_mctsr_code
+    from mctsr.select.anywhere import Anywhere, Stored, by_value, uct_mctsr, uct_mctsr_code
     from mctsr.select.chain import Chain
     from mctsr.select.frontier import Frontier
     from mctsr.stop import Limits, first_of, max_depth, never, no_gain, rollouts_done
     from mctsr.tree import Sample, State, Tree
 
 _HOME = {
-    "mctsr.answer": ("best_value", "first", "last", "majority", "weighted_vote"),
-    "mctsr.backup": ("HalfOwnHalfBestChild", "OwnValue", "half_min_mean", "mean"),
+    "mctsr.answer": (
+        "best_value",
+        "finalists",
+        "first",
+        "last",
+        "majority",
+        "weighted_vote",
+    ),
+    "mctsr.backup": (
+        "HalfOwnHalfBestChild",
+        "OwnValue",
+        "half_min_mean",
+        "mean",
+    ),
     "mctsr.caller": ("Caller",),
-    "mctsr.engine": ("Outcome", "search"),
-    "mctsr.errors": ("MctsrError", "ServerError", "UsageError"),
+    "mctsr.engine": (
+        "Outcome",
+        "search",
+    ),
+    "mctsr.errors": (
+        "ContextOverflow",
+        "MctsrError",
+        "RecipeError",
+        "Refused",
+        "ServerError",
+        "ServerGone",
+        "UsageError",
+    ),
     "mctsr.expand.answer": ("Answer",),
-    "mctsr.expand.drafts": ("plain_answer", "together", "whole_answer"),
-    "mctsr.expand.refine": ("SelfRefine",),
+    "mctsr.expand.drafts": (
+        "plain_answer",
+        "together",
+        "whole_answer",
+    ),
+    "mctsr.expand.refine": (
+        "REFUSAL",
+        "SelfRefine",
+    ),
     "mctsr.grading": ("extract_answer",),
-    "mctsr.judge.self_reward": ("SelfReward", "read_score"),
-    "mctsr.lm.base": ("LM", "Completion", "Message", "Place", "Request", "Usage"),
+    "mctsr.judge.self_reward": (
+        "SelfReward",
+        "fifty_from_95",
+        "lose_50_above_95",
+        "read_score",
+    ),
+    "mctsr.lm.base": (
+        "LM",
+        "Completion",
+        "Message",
+        "Place",
+        "Request",
+        "Usage",
+    ),
     "mctsr.lm.scripted": ("Scripted",),
     "mctsr.parts": (
         "Answerer",
@@ -68,6 +119,7 @@ _HOME = {
         "Judge",
         "Ledger",
         "Path",
+        "PathNode",
         "Problem",
         "Rule",
         "Selected",
@@ -78,23 +130,41 @@ _HOME = {
     ),
     "mctsr.prompting": ("Prompts",),
     "mctsr.recipe": ("Recipe",),
-    "mctsr.select.anywhere": ("Anywhere", "by_value", "uct_mctsr", "uct_mctsr_code"),
+    "mctsr.select.anywhere": (
+        "Anywhere",
+        "Stored",
+        "by_value",
+        "uct_mctsr",
+        "uct_mctsr_code",
+    ),
     "mctsr.select.chain": ("Chain",),
     "mctsr.select.frontier": ("Frontier",),
-    "mctsr.stop": ("Limits", "first_of", "max_depth", "never", "no_gain", "rollouts_done"),
-    "mctsr.tree": ("Sample", "State", "Tree"),
+    "mctsr.stop": (
+        "Limits",
+        "first_of",
+        "max_depth",
+        "never",
+        "no_gain",
+        "rollouts_done",
+    ),
+    "mctsr.tree": (
+        "Sample",
+        "State",
+        "Tree",
+    ),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [  # noqa: RUF022
-    "Answer", "Answerer", "Anywhere", "Ask", "Backup", "Caller", "Chain", "Completion", "Draft",
-    "Expander", "Fault", "Frontier", "HalfOwnHalfBestChild", "Judge", "LM", "Ledger", "Limits",
-    "MctsrError", "Message", "Outcome", "OwnValue", "Path", "Place", "Problem", "Prompts", "Recipe",
-    "Request", "Rule", "Sample", "Scripted", "Selected", "Selector", "SelfRefine", "SelfReward",
-    "ServerError", "State", "Stopper", "Tree", "Unscored", "Usage", "UsageError", "Verdict", "best_value",
-    "by_value", "extract_answer", "first", "first_of", "half_min_mean", "last", "majority", "max_depth",
-    "mean", "never", "no_gain", "plain_answer", "read_score", "rollouts_done", "search", "together",
-    "uct_mctsr", "uct_mctsr_code", "weighted_vote", "whole_answer",
+    "Answer", "Answerer", "Anywhere", "Ask", "Backup", "Caller", "Chain", "Completion", "ContextOverflow",
+    "Draft", "Expander", "Fault", "Frontier", "HalfOwnHalfBestChild", "Judge", "LM", "Ledger", "Limits",
+    "MctsrError", "Message", "Outcome", "OwnValue", "Path", "PathNode", "Place", "Problem", "Prompts",
+    "REFUSAL", "Recipe", "RecipeError", "Refused", "Request", "Rule", "Sample", "Scripted", "Selected",
+    "Selector", "SelfRefine", "SelfReward", "ServerError", "ServerGone", "State", "Stopper", "Stored",
+    "Tree", "Unscored", "Usage", "UsageError", "Verdict", "best_value", "by_value", "extract_answer",
+    "fifty_from_95", "finalists", "first", "first_of", "half_min_mean", "last", "lose_50_above_95",
+    "majority", "max_depth", "mean", "never", "no_gain", "plain_answer", "read_score", "rollouts_done",
+    "search", "together", "uct_mctsr", "uct_mctsr_code", "weighted_vote", "whole_answer",
 ]  # fmt: skip
 
 

@@ -19,7 +19,6 @@ from mctsr.models import EMBEDDED
 from mctsr.parts import Problem
 from mctsr.problems import (
     STDIN,
-    gold_sha256,
     problem_hash,
     problems_sha256,
     question_problem,
@@ -31,6 +30,7 @@ from mctsr.recipe import Recipe
 from mctsr.recipes.registry import Chosen, choose
 from mctsr.runs.attempt import Terms
 from mctsr.runs.folder import Run
+from mctsr.runs.grades import with_gold
 from mctsr.runs.price import Estimate, price
 from mctsr.runs.records import SCHEMA, RunRecord
 from mctsr.runs.settings import Settings, from_record, to_record
@@ -113,7 +113,7 @@ def estimate(plan: Plan) -> Estimate:
 def run_record(plan: Plan, connected: Connected, created: datetime) -> RunRecord:
     """Write a plan down: everything needed to say what is run and to go on with it, and no secret."""
     inline = plan.data is None
-    return {
+    record: RunRecord = {
         "schema": SCHEMA,
         "name": plan.name,
         "created": created.astimezone().isoformat(timespec="seconds"),
@@ -129,10 +129,12 @@ def run_record(plan: Plan, connected: Connected, created: datetime) -> RunRecord
         "problem_hashes": [problem_hash(problem) for problem in plan.problems],
         "problems_sha256": problems_sha256(plan.problems),
         "gold": dict(plan.gold) if inline and plan.gold else None,
-        "gold_sha256": gold_sha256(plan.gold) if plan.gold else None,
+        "gold_ids": [],
+        "gold_sha256": None,
         "servers": server_records(connected),
         "notices": list(connected.notices),
     }
+    return with_gold(record, plan.gold)
 
 
 def resume_plan(run: Run) -> Plan:
@@ -219,8 +221,9 @@ def _changes(record: RunRecord, again: Plan) -> list[str]:
         found.append(f"the arguments of {record['recipe']!r} were {was} and are {now}")
     if record["recipe_source_sha256"] != again.chosen.source_sha256:
         found.append(f"the source of recipe {record['recipe']!r} changed")
-    before, hashes = record["prompts"], again.prompts.hashes()
-    if changed := sorted(name for name in before | hashes if before.get(name) != hashes.get(name)):
+    # A prompt that came later is no change: what the run began with cannot use it.
+    hashes = again.prompts.hashes()
+    if changed := sorted(name for name, was in record["prompts"].items() if hashes.get(name) != was):
         found.append(f"the prompts {', '.join(changed)} changed")
     return found
 

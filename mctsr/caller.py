@@ -1,10 +1,26 @@
 """The model as one ask sees it: prompts are filled, places are named, costs are counted."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
-from mctsr.errors import PromptError
+from mctsr.errors import PromptError, ServerError
 from mctsr.lm.base import LM, Completion, Message, Place, Request, Role, Tally
 from mctsr.prompting import Prompts
+
+
+@asynccontextmanager
+async def siblings() -> AsyncIterator[asyncio.TaskGroup]:
+    """Run tasks side by side; when one raises, the others are cancelled and its own exception comes out.
+
+    What concerns one call alone is caught where it happens; what is raised here ends the run, and a call that
+    went on would still be paid and logged.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 class Caller:
@@ -61,8 +77,8 @@ class Caller:
         place = Place(self._problem, self._ask, part, draft, sample, attempt)
         try:
             completion = await self._lm.complete(place, request)
-        except Exception:
-            self.tally.failed += 1
+        except ServerError as error:
+            self.tally.fail(error)
             raise
         self.tally.count(completion)
         return completion

@@ -24,7 +24,7 @@ from mctsr.lm.base import LM, Tally
 from mctsr.parts import Ask, Ledger, Path, Problem
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
-from mctsr.rollout import Asked, Before, Done, Event, Folded, Stopped, fold, work
+from mctsr.rollout import Asked, Before, Change, Done, Event, Folded, Stopped, fold, work
 from mctsr.stop import Limits
 from mctsr.tree import Tree
 
@@ -177,7 +177,7 @@ class _Search:
     def give_up(self, reason: str, charged: Tally) -> None:
         """Stop without folding what is in flight; what it has cost is charged."""
         self.ledger.tally.add(charged)
-        self.stop = _Stop(reason)
+        self.stop = _Stop(reason, failed=not self.tree.answers())
 
     def tell(self) -> None:
         """Fold what arrived, in ask order."""
@@ -185,16 +185,14 @@ class _Search:
             number, ask, caller, task = self.flights.popleft()
             self.tree.mark(ask.node, -1)
             before = Before(self.tree)
-            done = task.result()
-            rng = self.rng(number, 1)
-            born, faults = fold(self.tree, self.recipe, self.ledger, number, ask, done, rng=rng)
+            done, rng = task.result(), self.rng(number, 1)
+            change = fold(self.tree, self.recipe, self.ledger, number, ask, done, rng=rng)
             self.folds += 1
             self.ledger.folds += number > 0
             self.ledger.tally.add(caller.tally)
-            changed, front = before.changed(self.tree), tuple(self.tree.front)
-            event = Folded(self.problem.id, number, tuple(born), changed, front, tuple(faults), caller.tally)
-            self.watch(event)
-            self.stop = self.stop or self.broken(number, faults) or self.enough()
+            self.watch(Folded.of(self.problem.id, number, change, before, self.tree, caller.tally))
+            # Draining after a stop can still show that the server is broken.
+            self.stop = self.broken(number, change) or self.stop or self.enough()
 
     def ask(self) -> None:
         """Fill the width with asks; a stop only drains."""
@@ -210,17 +208,18 @@ class _Search:
                 return
             self.stop = self.enough()
 
-    def broken(self, number: int, faults: list[str]) -> _Stop | None:
+    def broken(self, number: int, change: Change) -> _Stop | None:
         """Say whether faults make the problem fail."""
         if number == 0 and not self.tree.answers():
-            return _Stop(f"no first answer: {'; '.join(faults) or 'the expander returned nothing'}", True)
-        reasons = faults or [reason for state in self.tree.states for reason in state.unscored]
-        scored = self.recipe.judge is None or any(map(self.tree.scored, range(len(self.tree))))
-        if number == 0 and not scored and self.ledger.server_faults:
-            return _Stop(f"no first score: {reasons[0]}", True)
-        if self.ledger.server_faults >= MAX_SERVER_FAULTS:
-            return _Stop(f"{MAX_SERVER_FAULTS} asks running ended in server faults: {reasons[-1]}", True)
-        return None
+            return _Stop(
+                f"no first answer: {'; '.join(change.faults) or 'the expander returned nothing'}", True
+            )
+        faults = self.ledger.server_faults
+        if faults < (MAX_SERVER_FAULTS if number else 1):
+            return None
+        reasons = change.faults or [self.tree.states[node].unscored[-1] for node in change.unscored]
+        what = f"{faults} asks running ended in server faults" if number else "no first score"
+        return _Stop(f"{what}: {reasons[-1]}", True)
 
     def enough(self) -> _Stop | None:
         """Ask the limits and the stopper."""

@@ -49,13 +49,15 @@ class ServerError(MctsrError):
 
     Attributes:
         status: HTTP status, 0 when no answer came at all.
+        retries: Attempts after the first.
     """
 
     kind = "server"
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
+    def __init__(self, message: str, *, status: int = 0, retries: int = 0) -> None:
         super().__init__(message)
         self.status = status
+        self.retries = retries
 
 
 class ContextOverflow(ServerError):

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from numpy.random import Generator
 
 from mctsr.caller import Caller
-from mctsr.errors import ServerError
+from mctsr.errors import ContextOverflow, Refused, ServerError, ServerGone
 from mctsr.kernels.node import PLANTED, Floats, Ids
 from mctsr.lm.base import Tally
 from mctsr.tree import Sample, Tree
@@ -35,7 +35,7 @@ class Problem:
 
 
 class PathNode(NamedTuple):
-    """A node as it was when the path was taken; id -1 for a draft that is not in the tree yet."""
+    """A node as it was when the path was taken; id -1 for a draft."""
 
     id: int
     text: str
@@ -113,29 +113,30 @@ class Draft:
     done: bool = False
 
 
+def _spelled(error: ServerError) -> tuple[str, bool]:
+    """Return a failed call in words, and whether the server was at fault."""
+    if isinstance(error, Refused | ServerGone):
+        raise error
+    context = isinstance(error, ContextOverflow)
+    return f"{'context overflow' if context else 'server error'}: {error}", not context
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A draft that never came to be.
 
     Attributes:
         reason: What happened, for people.
-        kind: "server" (counts towards failing the problem) or "context" (ends the asked node).
+        server: The server was at fault; otherwise the prompt did not fit, which ends the asked node.
     """
 
     reason: str
-    kind: str = "server"
+    server: bool = True
 
     @classmethod
     def of(cls, error: ServerError) -> "Fault":
-        """Record a call that failed for good."""
-        return cls(f"{error.kind} error: {error}", error.kind)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a judge says of one node: one or more sampled evaluations."""
-
-    samples: tuple[Sample, ...]
+        """Record a call that failed for good; what ends the whole run is raised again."""
+        return cls(*_spelled(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,19 @@ class Unscored:
 
     reason: str
     server: bool = False
+
+    @classmethod
+    def of(cls, error: ServerError) -> "Unscored":
+        """Record a call that failed for good; what ends the whole run is raised again."""
+        return cls(*_spelled(error))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge says of one node: one or more sampled evaluations, and those of them that were lost."""
+
+    samples: tuple[Sample, ...]
+    unscored: tuple[Unscored, ...] = ()
 
 
 class Selected(NamedTuple):
@@ -174,7 +188,8 @@ class Ledger:
         folds: Asks folded, the opening left out.
         tally: Calls and tokens of everything folded.
         best: Largest value of an unplanted node after the opening and each fold; -inf while none is scored.
-        server_faults: Asks running that ended in server faults.
+        server_faults: Asks running that ended in server faults: one happened, and no child came of the ask that
+            is scored, or needs no score.
         unscored: How often each reason gave no value.
     """
 

@@ -114,11 +114,6 @@ def problem_hash(problem: Problem) -> str:
     return hashlib.blake2b(wire.canonical([problem.text, problem.kind]), digest_size=6).hexdigest()
 
 
-def gold_sha256(gold: Mapping[str, str]) -> str:
-    """Hash gold answers by id, whatever their order."""
-    return hashlib.sha256(wire.canonical(dict(gold))).hexdigest()
-
-
 def _stdin_text(source: str, stdin: str | None) -> str | None:
     """Return the text on standard input when that is the source, else None."""
     if source != STDIN:

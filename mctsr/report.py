@@ -6,11 +6,12 @@ count as not right, and apart; failed problems stay in the denominator.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mctsr.runs.records import GradeRecord, ResultRecord, RunRecord, UsageRecord
+from mctsr.runs.records import AnswersRecord, GradeRecord, ResultRecord, RunRecord, UsageRecord
+from mctsr.runs.verdict import word_of
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
@@ -110,7 +111,7 @@ class Report:
         overshoot: By how much a limit was passed by work in flight, one number a problem in which it was.
         wire: Changes that the server made necessary, each once.
         failures: Why a problem failed, by id.
-        notes: Damage seen in the folder.
+        notes: What was noted while the run went on, and damage seen in its folder.
     """
 
     name: str
@@ -158,7 +159,7 @@ def report(run: "Run") -> Report:
         RunError: A file of the run cannot be read.
     """
     record, results, grades = run.record, list(run.results().values()), run.grades()
-    scores = _scores(results, grades, has_gold=record["gold_sha256"] is not None)
+    with_gold = {*record["gold_ids"], *grades}
     return Report(
         name=record["name"],
         path=str(run.path),
@@ -169,8 +170,8 @@ def report(run: "Run") -> Report:
         judge=_model(record, "judge"),
         total=len(record["problem_ids"]),
         done=len(results),
-        scores=scores,
-        pending=sum(r["status"] == "ok" and r["id"] not in grades for r in results) if scores else 0,
+        scores=_scores(results, grades, with_gold) if with_gold else (),
+        pending=sum(r["status"] == "ok" and r["id"] in with_gold - grades.keys() for r in results),
         cost=_cost(results),
         counts=_counts(results, grades),
         unscored_reasons=dict(
@@ -180,33 +181,33 @@ def report(run: "Run") -> Report:
         overshoot=_overshoot(results),
         wire=tuple(dict.fromkeys(change for result in results for change in result["wire"])),
         failures={r["id"]: r["stopped"] for r in results if r["status"] == "failed"},
-        notes=tuple(run.notes),
+        notes=(*record["notices"], *run.notes),
     )
 
 
 def _scores(
-    results: Iterable[ResultRecord], grades: Mapping[str, GradeRecord], *, has_gold: bool
+    results: Iterable[ResultRecord], grades: Mapping[str, GradeRecord], with_gold: Collection[str]
 ) -> tuple[Score, ...]:
-    """Score the four rules over graded and failed problems; nothing when the run has no gold answers."""
-    if not grades and not has_gold:
-        return ()
-    counted = [(r, grades.get(r["id"])) for r in results if r["id"] in grades or r["status"] == "failed"]
-    rules: dict[str, Callable[[ResultRecord, GradeRecord], bool]] = {
-        "first": lambda result, grade: _right(result["answers"]["first"], grade),
-        "selected": lambda result, grade: _right(result["answers"]["selected"], grade),
-        "majority": lambda result, grade: _right(result["answers"]["majority"], grade),
-        "oracle": lambda result, grade: any(_right(a, grade) for a in result["answers"]["distinct"]),
+    """Score the four rules over the problems with a gold answer that are graded or failed."""
+    counted = [r for r in results if r["id"] in grades or (r["status"] == "failed" and r["id"] in with_gold)]
+    rules: dict[str, Callable[[AnswersRecord], Iterable[str | None]]] = {
+        "first": lambda answers: [answers["first"]],
+        "selected": lambda answers: [answers["selected"]],
+        "majority": lambda answers: [answers["majority"]],
+        "oracle": lambda answers: answers["distinct"],
     }
-    right = {name: sum(g is not None and rule(r, g) for r, g in counted) for name, rule in rules.items()}
+    right = {
+        name: sum(_any_right(rule(result["answers"]), grades.get(result["id"])) for result in counted)
+        for name, rule in rules.items()
+    }
     return tuple(
         Score(name, correct, len(counted), *wilson(correct, len(counted)), ORACLE if name == "oracle" else "")
         for name, correct in right.items()
     )
 
 
-def _right(answer: str | None, grade: GradeRecord) -> bool:
-    verdict = None if answer is None else grade["verdicts"].get(answer)
-    return verdict is not None and verdict["equal"]
+def _any_right(answers: Iterable[str | None], grade: GradeRecord | None) -> bool:
+    return any(word_of(answer, grade) == "right" for answer in answers)
 
 
 def _cost(results: Iterable[ResultRecord]) -> Cost:
@@ -221,18 +222,15 @@ def _tokens(usage: UsageRecord) -> tuple[int, int, int, int]:
 def _counts(results: Iterable[ResultRecord], grades: Mapping[str, GradeRecord]) -> dict[str, int]:
     """Count what happened; "ungradable" counts selected answers, "ungradable answers" all different ones."""
     counts: Counter[str] = Counter(failed=0, ungradable=0)
-    undecided = {id: _undecided(grade) for id, grade in grades.items()}
     for result in results:
+        selected, grade = result["answers"]["selected"], grades.get(result["id"])
+        words = [word_of(answer, grade) for answer in (grade["verdicts"] if grade else ())]
         counts["failed"] += result["status"] == "failed"
-        counts["ungradable"] += result["answers"]["selected"] in undecided.get(result["id"], ())
-        counts["ungradable answers"] += len(undecided.get(result["id"], ()))
-        counts["no answer"] += result["status"] == "ok" and result["answers"]["selected"] is None
+        counts["ungradable"] += word_of(selected, grade) == "ungradable"
+        counts["ungradable answers"] += words.count("ungradable")
+        counts["no answer"] += result["status"] == "ok" and selected is None
         counts.update(result["counts"])
     return {name.replace("_", " "): count for name, count in counts.items()}
-
-
-def _undecided(grade: GradeRecord) -> set[str | None]:
-    return {answer for answer, verdict in grade["verdicts"].items() if verdict["method"] == "none"}
 
 
 def _overshoot(results: Iterable[ResultRecord]) -> dict[str, list[int]]:

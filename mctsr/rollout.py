@@ -3,18 +3,17 @@
 The first half is asynchronous and sees paths only; the second half is synchronous and changes the tree.
 """
 
-import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 
-from mctsr.caller import Caller
-from mctsr.errors import ContextOverflow, Refused, ServerError, ServerGone
-from mctsr.kernels.node import NONE
+from mctsr.caller import Caller, siblings
+from mctsr.errors import ServerError
+from mctsr.kernels.node import DONE, NONE
 from mctsr.lm.base import Tally
 from mctsr.parts import Ask, Draft, Fault, Ledger, Path, Problem, Unscored, Verdict
 from mctsr.recipe import Recipe
@@ -27,6 +26,41 @@ class Row(NamedTuple):
     id: int
     visits: int
     value: float
+
+
+class Before:
+    """The numbers before a fold, to say afterwards which rows changed."""
+
+    def __init__(self, tree: Tree) -> None:
+        used = tree.nodes[: len(tree)]
+        self._visits, self._values = used["visits"].copy(), used["value"].copy()
+
+    def changed(self, tree: Tree) -> tuple[Row, ...]:
+        """Return the rows that are new or differ."""
+        used, old = tree.nodes[: len(tree)], len(self._visits)
+        visits, values = used["visits"], used["value"]
+        same = (visits[:old] == self._visits) & ((values[:old] == self._values) | np.isnan(self._values))
+        same &= np.isnan(values[:old]) == np.isnan(self._values)
+        ids = [*np.flatnonzero(~same).tolist(), *range(old, len(tree))]
+        return tuple(Row(i, int(visits[i]), float(values[i])) for i in ids)
+
+
+class Change(NamedTuple):
+    """What a fold did to the tree.
+
+    Attributes:
+        born: Ids of the new nodes.
+        judged: Ids that got a new sample, once for each.
+        unscored: Ids that got a new reason instead, once for each.
+        ended: Ids that can no longer grow from here on.
+        faults: What went wrong, in words.
+    """
+
+    born: list[int]
+    judged: list[int]
+    unscored: list[int]
+    ended: list[int]
+    faults: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +76,31 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """An ask's results are in the tree.
+    """An ask's results are in the tree: a `Change`, and how things stand afterwards.
 
     Attributes:
-        problem: Id of the problem.
-        ask: Its number.
-        born: Ids of the new nodes.
         changed: Every row that differs from before.
-        front: The population afterwards.
-        faults: What went wrong, in words.
+        front: The population.
         tally: What the ask cost.
     """
 
     problem: str
     ask: int
     born: tuple[int, ...]
+    judged: tuple[int, ...]
+    unscored: tuple[int, ...]
+    ended: tuple[int, ...]
     changed: tuple[Row, ...]
     front: tuple[int, ...]
     faults: tuple[str, ...]
     tally: Tally
+
+    @classmethod
+    def of(cls, problem: str, ask: int, change: Change, before: Before, tree: Tree, tally: Tally) -> "Folded":
+        """Describe a fold that is in the tree."""
+        born, judged, unscored, ended = (tuple(ids) for ids in change[:4])
+        changed, front, faults = before.changed(tree), tuple(tree.front), tuple(change.faults)
+        return cls(problem, ask, born, judged, unscored, ended, changed, front, faults, tally)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +129,19 @@ async def work(recipe: Recipe, problem: Problem, path: Path | None, ask: Ask, ll
     Raises:
         Refused, ServerGone: The run cannot go on.
     """
-    again: Verdict | Unscored | None = None
-    if path is not None and ask.again:
-        drafts, again = await asyncio.gather(
-            _drafts(recipe, problem, path, ask, llm), _verdict(recipe, path, -1, llm)
-        )
-    else:
-        drafts = await _drafts(recipe, problem, path, ask, llm)
-    base = path or Path(problem, ())
-    verdicts = await asyncio.gather(
-        *(
-            _verdict(recipe, base.plus(draft), i, llm, draft.unscored)
+    async with siblings() as group:
+        growing = group.create_task(_drafts(recipe, problem, path, ask, llm))
+        again = group.create_task(_verdict(recipe, path, -1, llm)) if path and ask.again else None
+        drafts = await growing
+        base = path or Path(problem, ())
+        judging = [
+            group.create_task(_verdict(recipe, base.plus(draft), i, llm, draft.unscored))
             if isinstance(draft, Draft)
-            else _nothing()
+            else None
             for i, draft in enumerate(drafts)
-        )
-    )
-    return Done(drafts, verdicts, again)
+        ]
+    verdicts = [None if task is None else task.result() for task in judging]
+    return Done(drafts, verdicts, None if again is None else again.result())
 
 
 async def _drafts(
@@ -116,14 +152,8 @@ async def _drafts(
         if path is None:
             return await recipe.expander.open(problem, ask.n, llm)
         return await recipe.expander.grow(path, ask.n, llm)
-    except (Refused, ServerGone):
-        raise
     except ServerError as error:
         return [Fault.of(error)]
-
-
-async def _nothing() -> None:
-    return None
 
 
 async def _verdict(
@@ -136,71 +166,60 @@ async def _verdict(
         return Unscored(unscored)
     try:
         return await recipe.judge.judge(path, draft, llm)
-    except ContextOverflow as error:
-        return Unscored(f"context overflow: {error}")
-    except (Refused, ServerGone):
-        raise
     except ServerError as error:
-        return Unscored(f"server error: {error}", server=True)
+        return Unscored.of(error)
 
 
 def fold(
     tree: Tree, recipe: Recipe, ledger: Ledger, number: int, ask: Ask, done: Done, *, rng: Generator
-) -> tuple[list[int], list[str]]:
-    """Put an ask's results into the tree: the asked node's new sample, the children, each with its backup.
-
-    Returns:
-        The ids born and the faults in words.
-    """
-    born: list[int] = []
-    faults = [draft for draft in done.drafts if isinstance(draft, Fault)]
-    server = any(fault.kind == "server" for fault in faults)
+) -> Change:
+    """Put an ask's results into the tree: the asked node's new sample, the children, each with its backup."""
+    change = Change([], [], [], [], [])
+    verdicts = [(ask.node, done.again), *_bear(tree, number, ask, done, change)]
     # Children come before any backup: one that asks whether a node is a leaf must see what the ask made of it.
-    verdicts: list[tuple[int, Verdict | Unscored | None]] = [(ask.node, done.again)]
+    server = any(isinstance(draft, Fault) and draft.server for draft in done.drafts)
+    for node, verdict in verdicts:
+        if verdict is not None:
+            server |= _score(tree, recipe, ledger, node, verdict, change)
+    fruit = [node for node in change.born if recipe.judge is None or tree.scored(node)]
+    ledger.server_faults = ledger.server_faults + 1 if server and not fruit else 0
+    recipe.selector.tell(tree, rng, change.born)
+    best = tree.best()
+    ledger.best.append(-math.inf if best is None else tree.value(best))
+    return change
+
+
+def _bear(
+    tree: Tree, number: int, ask: Ask, done: Done, change: Change
+) -> Iterator[tuple[int, Verdict | Unscored | None]]:
+    """Add the children, in draft order; a prompt that no longer fits ends the asked node."""
     for draft, verdict in zip(done.drafts, done.verdicts, strict=True):
         if isinstance(draft, Fault):
+            change.faults.append(draft.reason)
+            if not draft.server and ask.node != NONE and not tree.has(ask.node, DONE):
+                tree.end(ask.node, draft.reason)
+                change.ended.append(ask.node)
             continue
         state = State(draft.text, draft.answer, draft.work, ask=number)
         node = tree.add(ask.node, state, planted=draft.planted, truncated=draft.truncated, prior=draft.prior)
-        born.append(node)
+        change.born.append(node)
         if draft.done:
             tree.end(node, "finished")
-        verdicts.append((node, verdict))
-    for node, found in verdicts:
-        if found is not None:
-            server |= _score(tree, recipe, ledger, node, found)
-    if ask.node != NONE and any(fault.kind == "context" for fault in faults):
-        tree.end(ask.node, next(fault.reason for fault in faults if fault.kind == "context"))
-    ledger.server_faults = ledger.server_faults + 1 if server else 0
-    recipe.selector.tell(tree, rng, born)
-    best = tree.best()
-    ledger.best.append(-math.inf if best is None else tree.value(best))
-    return born, [fault.reason for fault in faults]
+            change.ended.append(node)
+        yield node, verdict
 
 
-def _score(tree: Tree, recipe: Recipe, ledger: Ledger, node: int, verdict: Verdict | Unscored) -> bool:
-    """Record a verdict and back it up; says whether a server fault prevented one."""
-    if isinstance(verdict, Unscored):
-        tree.unscored(node, verdict.reason)
-        ledger.unscored[verdict.reason.partition(":")[0]] += 1
-        return verdict.server
-    tree.judged(node, verdict.samples)
-    recipe.backup(tree, node)
-    return False
-
-
-class Before:
-    """The numbers before a fold, to say afterwards which rows changed."""
-
-    def __init__(self, tree: Tree) -> None:
-        used = tree.nodes[: len(tree)]
-        self._visits, self._values = used["visits"].copy(), used["value"].copy()
-
-    def changed(self, tree: Tree) -> tuple[Row, ...]:
-        """Return the rows that are new or differ."""
-        used, old = tree.nodes[: len(tree)], len(self._visits)
-        visits, values = used["visits"], used["value"]
-        same = (visits[:old] == self._visits) & ((values[:old] == self._values) | np.isnan(self._values))
-        same &= np.isnan(values[:old]) == np.isnan(self._values)
-        ids = [*np.flatnonzero(~same).tolist(), *range(old, len(tree))]
-        return tuple(Row(i, int(visits[i]), float(values[i])) for i in ids)
+def _score(
+    tree: Tree, recipe: Recipe, ledger: Ledger, node: int, verdict: Verdict | Unscored, change: Change
+) -> bool:
+    """Record a verdict and back it up; says whether a server fault lost an evaluation."""
+    lost = verdict.unscored if isinstance(verdict, Verdict) else (verdict,)
+    for unscored in lost:
+        tree.unscored(node, unscored.reason)
+        ledger.unscored[unscored.reason.partition(":")[0]] += 1
+        change.unscored.append(node)
+    if isinstance(verdict, Verdict):
+        tree.judged(node, verdict.samples)
+        recipe.backup(tree, node)
+        change.judged.extend([node] * len(verdict.samples))
+    return any(unscored.server for unscored in lost)

@@ -14,7 +14,6 @@ from mctsr.kernels.node import (
     DONE,
     NODE,
     NONE,
-    OPERATOR_SHIFT,
     PLANTED,
     TRUNCATED,
     TWIN,
@@ -95,7 +94,6 @@ class Tree:
         planted: bool = False,
         truncated: bool = False,
         prior: float = 1.0,
-        operator: int = 0,
     ) -> int:
         """Append a node under `parent` (NONE for a root) and return its id.
 
@@ -109,7 +107,7 @@ class Tree:
         if state.twin == node:
             state.twin = None
         flags = UNJUDGED | (PLANTED * planted) | (TRUNCATED * truncated) | (TWIN * (state.twin is not None))
-        self.nodes["flags"][node] = flags | (operator << OPERATOR_SHIFT)
+        self.nodes["flags"][node] = flags
         self.nodes["prior"][node] = prior
         self.nodes["value"][node] = np.nan
         self.nodes["raw"][node] = np.nan

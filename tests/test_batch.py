@@ -24,6 +24,7 @@ from mctsr.errors import ContextOverflow, Refused, RunError, ServerError, Server
 from mctsr.lm.base import Place, Request
 from mctsr.lm.connect import Connected, Found, Keys, connect
 from mctsr.lm.scripted import Reply, Scripted
+from mctsr.report import report
 from mctsr.rollout import Folded
 from mctsr.runs.folder import Run
 from mctsr.runs.settings import RoleOptions
@@ -226,6 +227,44 @@ async def test_missing_grades_are_completed_when_the_run_goes_on(tmp_path: Path)
     assert sorted(lines(grades), key=lambda line: line["id"]) == sorted(whole, key=lambda line: line["id"])
 
 
+async def test_grades_by_gold_answers_that_changed_are_made_anew_and_this_is_noted(tmp_path: Path) -> None:
+    await run(tmp_path / "run", planned(tmp_path))
+    before = Run.open(tmp_path / "run")
+    answers = {id: str(before.results()[id]["answers"]["selected"]) for id in ("sum-0", "sum-1")}
+    write_jsonl(tmp_path / "sums.jsonl", sums(3, [*answers.values(), 4].__getitem__))
+    summary = await go_on(tmp_path / "run", Scripted([]))
+    after = Run.open(tmp_path / "run")
+    assert (summary.counts["graded"], summary.counts["calls"]) == (3, 33)
+    assert {id: grade["gold"] for id, grade in after.grades().items()} == {**answers, "sum-2": "4"}
+    assert all(after.grades()[id]["verdicts"][answer]["equal"] for id, answer in answers.items())
+    assert after.grades()["sum-2"] == before.grades()["sum-2"]
+    assert after.record["gold_sha256"] not in (before.record["gold_sha256"], None)
+    assert [notice for notice in after.record["notices"] if "the gold answers changed" in notice]
+    grades = (tmp_path / "run" / "grades.jsonl").read_bytes()
+    await go_on(tmp_path / "run", Scripted([]))
+    assert (tmp_path / "run" / "grades.jsonl").read_bytes() == grades
+    assert Run.open(tmp_path / "run").record == after.record
+
+
+async def test_gold_answers_that_are_gone_leave_the_grades_they_gave(tmp_path: Path) -> None:
+    await run(tmp_path / "run", planned(tmp_path))
+    before = Run.open(tmp_path / "run")
+    write_jsonl(tmp_path / "sums.jsonl", sums(3, lambda i: None))
+    await go_on(tmp_path / "run", Scripted([]))
+    after = Run.open(tmp_path / "run")
+    assert (after.record, after.grades()) == (before.record, before.grades())
+
+
+async def test_a_run_knows_which_of_its_problems_have_gold_answers(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "sums.jsonl", sums(4, lambda i: 3 if i < 2 else None))
+    models = Scripted(failing(lambda: ServerError("HTTP 500"), "sum-1", "sum-3"))
+    summary = await run(tmp_path / "run", plan(settings(limit="2-4"), source), models)
+    assert (summary.counts["graded"], summary.counts["failed"]) == (0, 2)
+    assert Run.open(tmp_path / "run").record["gold_ids"] == ["sum-1"]
+    found = report(Run.open(tmp_path / "run"))
+    assert ([score.n for score in found.scores], found.pending) == ([1, 1, 1, 1], 0)
+
+
 async def test_data_without_answers_is_solved_and_not_graded(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "sums.jsonl", sums(2, lambda i: None))
     finished: list[ProblemFinished] = []
@@ -294,6 +333,18 @@ async def test_a_recipe_file_or_a_prompt_that_changed_is_refused(
         resume_plan(Run.open(tmp_path / "run"))
     (tmp_path / "own.py").write_text(OWN.replace("= 2", "= 2, m: int = 1"))
     with pytest.raises(RunError, match=r"were \{'n': 3\} and are \{'n': 3, 'm': 1\}"):
+        resume_plan(Run.open(tmp_path / "run"))
+
+
+async def test_a_prompt_that_came_later_is_no_change_and_one_that_is_gone_is(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    text = '+++\ninputs = ["problem"]\noutput = "text"\nsource = "own"\n+++\n{{role "user"}}\n{{problem}}\n'
+    (tmp_path / "prompts" / "mine.md").write_text(text)
+    await run(tmp_path / "run", planned(tmp_path, prompts=str(tmp_path / "prompts")))
+    (tmp_path / "prompts" / "later.md").write_text(text)
+    assert resume_plan(Run.open(tmp_path / "run")).name == "mctsr-sums"
+    (tmp_path / "prompts" / "mine.md").unlink()
+    with pytest.raises(RunError, match="the prompts mine changed"):
         resume_plan(Run.open(tmp_path / "run"))
 
 

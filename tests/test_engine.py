@@ -16,6 +16,7 @@ from mctsr.kernels.node import DONE, PLANTED, TRUNCATED, TWIN, UNSCORED
 from mctsr.lm.base import Completion, Place, Tally, Usage
 from mctsr.lm.scripted import Reply, Scripted
 from mctsr.recipe import Recipe
+from mctsr.recipes import RECIPES
 from mctsr.rollout import Asked, Event, Folded, Stopped
 from mctsr.stop import Limits
 from mctsr.tree import Tree
@@ -114,10 +115,10 @@ async def test_ties_go_to_the_node_created_first(order: int) -> None:
 
 async def test_the_first_call_is_the_same_in_every_recipe() -> None:
     seen = set()
-    for name in ("zero-shot", "best-of-n", "self-consistency", "self-refine", "mctsr"):
+    for name in RECIPES:
         _, lm, _ = await grow(recipe(name), graded(hashed))
         place, request = lm.calls[0]
-        seen.add((place, request.messages, request.role, request.schema is None))
+        seen.add((place, request.messages, request.role, request.temperature, request.schema is None))
     assert len(seen) == 1
 
 
@@ -231,13 +232,40 @@ async def test_a_good_ask_between_faults_starts_the_count_anew() -> None:
     assert (outcome.reason, outcome.failed) == ("rollouts", False)
 
 
-async def test_faults_of_the_judge_count_like_faults_of_the_policy() -> None:
+async def test_a_child_lost_to_a_fault_of_the_judge_counts_although_the_second_look_at_its_parent_worked() -> (
+    None
+):
     def score(place: Place) -> Score:
         return FAULT if place.ask in (1, 2, 3) and place.draft == 0 else 10
 
     outcome, _, _ = await grow(recipe("mctsr"), graded(score))
     assert outcome.failed
     assert outcome.ledger.unscored == {"server error": 3}
+
+
+async def test_a_fault_in_the_second_look_alone_does_not_spoil_an_ask() -> None:
+    outcome, _, _ = await grow(recipe("mctsr"), graded(lambda p: FAULT if p.draft < 0 else 10))
+    assert (outcome.reason, outcome.failed) == ("rollouts", False)
+    assert outcome.ledger.unscored == {"server error": 8}
+
+
+@pytest.mark.parametrize("rollouts", [3, 4])
+async def test_the_third_fault_counts_also_when_no_further_ask_was_due(rollouts: int) -> None:
+    outcome, _, _ = await grow(recipe("self-refine", rollouts=rollouts), graded(hashed, faults_at(1, 2, 3)))
+    assert outcome.failed
+
+
+async def test_a_lost_sample_is_counted_and_takes_no_other_along() -> None:
+    def score(place: Place) -> Score:
+        return FAULT if place.sample == 1 else 10
+
+    outcome, lm, events = await grow(recipe("mctsr", rollouts=2, samples=3), graded(score))
+    tree = outcome.tree
+    assert all(len(state.samples) == 2 * len(state.unscored) for state in tree.states)
+    assert outcome.ledger.unscored == {"server error": 6}
+    assert outcome.ledger.tally.calls == len(lm.calls)
+    opening = next(e for e in events if isinstance(e, Folded))
+    assert (opening.judged, opening.unscored) == ((0, 0, 1, 1), (0, 1))
 
 
 async def test_an_opening_without_answer_fails_the_problem() -> None:
@@ -267,7 +295,7 @@ async def test_a_prompt_that_no_longer_fits_ends_its_node_and_not_the_search() -
     outcome, _, events = await grow(recipe("mctsr", rollouts=4), graded(lambda p: 50 - p.ask, text))
     tree = outcome.tree
     assert tree.has(0, DONE)
-    assert tree.states[0].ended == "context error: too long"
+    assert tree.states[0].ended == "context overflow: too long"
     assert [e.node for e in events if isinstance(e, Asked)][:3] == [-1, 0, 1]
     assert (outcome.failed, outcome.ledger.server_faults) == (False, 0)
 
@@ -280,7 +308,7 @@ async def test_when_every_node_has_ended_the_search_is_exhausted() -> None:
 
 
 @pytest.mark.parametrize("width", [1, 4])
-async def test_a_refusal_for_all_calls_ends_the_run_and_leaves_nothing_in_flight(width: int) -> None:
+async def test_a_refusal_for_all_calls_ends_the_run_and_the_asks_in_flight(width: int) -> None:
     def text(place: Place) -> Reply:
         return Refused("bad key", status=401) if place.ask == 2 else named(place)
 
@@ -377,11 +405,11 @@ async def test_a_time_limit_is_decided_written_and_obeyed_on_replay(width: int) 
     assert again.ledger == first.ledger
 
 
-async def test_a_time_limit_before_the_first_answer_leaves_an_empty_tree() -> None:
+async def test_a_time_limit_before_the_first_answer_fails_the_problem() -> None:
     what = recipe("best-of-n", n=3)
     lm = Scripted(graded(hashed), delay=lambda p: 60.0 if p.draft == 1 else 0.0)
     outcome = await search(PROBLEM, what, lm, limits=Limits(seconds=0.05))
-    assert (outcome.reason, len(outcome.tree), outcome.failed) == ("time limit", 0, False)
+    assert (outcome.reason, len(outcome.tree), outcome.failed) == ("time limit", 0, True)
     assert outcome.ledger.tally.calls == 2  # received, and so charged
     assert what.answerer(outcome.tree).answer is None
 

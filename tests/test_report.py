@@ -129,6 +129,23 @@ def test_results_that_wait_for_their_grade_are_told_and_not_counted(tmp_path: Pa
     assert [score.n for score in found.scores] == [0, 0, 0, 0]
 
 
+def test_problems_without_gold_answers_are_neither_counted_nor_waited_for(tmp_path: Path) -> None:
+    ids = ("graded", "failed", "failed without gold", "without gold")
+    with RunWriter.create(tmp_path / "run", run_record(ids, gold_ids=["graded", "failed"])) as writer:
+        for id in ids:
+            grown = None if "failed" in id else tree(id, clips_nodes(), 7)
+            writer.commit(grown, result(id, grown))
+        writer.grade(grade("graded", "72", {"70": False, "72": True}))
+    found = read(tmp_path / "run")
+    assert [(score.correct, score.n) for score in found.scores] == [(0, 2), (1, 2), (0, 2), (1, 2)]
+    assert found.pending == 0
+
+
+def test_what_was_noted_on_the_way_is_told(tmp_path: Path) -> None:
+    found = read(make_run(tmp_path / "run", record=run_record(notices=["the servers changed"])))
+    assert found.notes == ("the servers changed",)
+
+
 def test_a_result_without_an_answer_is_not_right(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", run_record(["a"])) as writer:
         grown = tree("a", clips_nodes()[1:2], None)

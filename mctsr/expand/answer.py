@@ -12,18 +12,13 @@ from .drafts import plain_answer, together
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Open `n` independent answers; growing a node means answering afresh.
+    """Open `n` independent answers; growing a node means answering afresh."""
 
-    Attributes:
-        temperature: Of every call; None leaves it to the model's settings.
-    """
-
-    temperature: float | None = None
     needs: frozenset[str] = frozenset()
 
     async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Answer `n` times."""
-        return await together(partial(plain_answer, problem, i, llm, self.temperature) for i in range(n))
+        return await together(partial(plain_answer, problem, i, llm) for i in range(n))
 
     async def grow(self, path: Path, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Answer `n` times, without regard to the path."""

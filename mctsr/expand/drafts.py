@@ -1,10 +1,9 @@
 """What all expanders share: one draft a coroutine, faults kept apart, texts read for their answer."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from mctsr.caller import Caller
-from mctsr.errors import Refused, ServerError, ServerGone
+from mctsr.caller import Caller, siblings
+from mctsr.errors import ServerError
 from mctsr.grading import extract_answer
 from mctsr.lm.base import Completion
 from mctsr.parts import Draft, Fault, Problem
@@ -19,14 +18,14 @@ async def together(makers: Iterable[Callable[[], Awaitable[Draft]]]) -> Sequence
     Raises:
         Refused, ServerGone: The run cannot go on.
     """
-    return await asyncio.gather(*map(_one, makers))
+    async with siblings() as group:
+        tasks = [group.create_task(_one(make)) for make in makers]
+    return [task.result() for task in tasks]
 
 
 async def _one(make: Callable[[], Awaitable[Draft]]) -> Draft | Fault:
     try:
         return await make()
-    except (Refused, ServerGone):
-        raise
     except ServerError as error:
         return Fault.of(error)
 
@@ -43,7 +42,7 @@ def whole_answer(completion: Completion, problem: Problem, work: Mapping[str, st
     )
 
 
-async def plain_answer(problem: Problem, draft: int, llm: Caller, temperature: float | None = None) -> Draft:
-    """Answer the problem as it stands: the first call of every recipe of whole answers."""
-    completion = await llm.say("answer", {"problem": problem.text}, draft=draft, temperature=temperature)
+async def plain_answer(problem: Problem, draft: int, llm: Caller) -> Draft:
+    """Answer the problem as it stands: the first call, and the same one, of every recipe of whole answers."""
+    completion = await llm.say("answer", {"problem": problem.text}, draft=draft)
     return whole_answer(completion, problem)

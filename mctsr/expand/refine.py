@@ -21,7 +21,7 @@ class SelfRefine:
 
     Attributes:
         planted: Text of a second root beside the first answer, against over-fitting to it; "" for none.
-        temperature: Of every call; None leaves it to the model's settings.
+        temperature: Of critiques and rewrites; None leaves it to the model's settings.
         show_answer: False hides the answer from the rewrite, as the released code does.
     """
 
@@ -32,7 +32,7 @@ class SelfRefine:
 
     async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Answer `n` times and plant the refusal behind."""
-        answers = await together(partial(plain_answer, problem, i, llm, self.temperature) for i in range(n))
+        answers = await together(partial(plain_answer, problem, i, llm) for i in range(n))
         return [*answers, Draft(self.planted, planted=True)] if self.planted else answers
 
     async def grow(self, path: Path, n: int, llm: Caller) -> Sequence[Draft | Fault]:

@@ -17,7 +17,8 @@ def node_rows(run: "Run") -> Iterator[Row]:
     `parent_id` is -1 for a root, `answer` "" for none, `value` null for a node that was never scored, `samples`
     every sampled evaluation as it counts, `correct` "yes", "no" or "unknown". `meta` is JSON: ask, prior, raw
     scores with the judge's replies, critique and the like, reasons, gold answer, verdict. Nodes of a tree are in
-    order of creation, except that the very first row is one with a score.
+    order of creation, except that the very first row is one with a score: loaders take types from the first
+    rows. A run without any score has `value` null throughout; load it behind one that has scores.
 
     Raises:
         RunError: A tree cannot be read.

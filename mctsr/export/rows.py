@@ -1,10 +1,11 @@
 """What the formats share: verdicts as words, JSON in strings, and which tree comes first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from mctsr.runs.files import dumps
 from mctsr.runs.records import GradeRecord, TreeRecord
+from mctsr.runs.verdict import Word, word_of
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
@@ -13,12 +14,12 @@ Row = dict[str, object]
 Correct = Literal["yes", "no", "unknown"]
 
 
+_CERTAIN: Mapping[Word, Correct] = {"right": "yes", "wrong": "no"}
+
+
 def correct(answer: str | None, grade: GradeRecord | None) -> Correct:
     """Say whether an answer is the gold one; without an answer, a grade or a certain verdict it is unknown."""
-    verdict = None if answer is None or grade is None else grade["verdicts"].get(answer)
-    if verdict is None or verdict["method"] == "none":
-        return "unknown"
-    return "yes" if verdict["equal"] else "no"
+    return _CERTAIN.get(word_of(answer, grade), "unknown")
 
 
 def packed(value: object) -> str:

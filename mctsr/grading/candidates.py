@@ -19,7 +19,7 @@ _DEC = rf"(?:{_INT}(?:\.[0-9]+)?|(?<![0-9])\.[0-9]+)"
 _NUMBER = re.compile(
     rf"(?<![\w.\\^])(?:(?<![)\]}}])[-−])?(?<![\w.])\s?\\?\$?"
     rf"(?:(?:{_INT}\s?)?\\[dt]?frac\s?\{{[-−]?{_DEC}\}}\{{{_DEC}\}}"
-    rf"|[0-9]+\s[0-9]+/[0-9]+|{_DEC}(?:\s?/\s?{_DEC})?(?:e[-+]?[0-9]{{1,4}})?)(?:\s?\\?%)?",
+    rf"|[0-9]+\s[0-9]+/[0-9]+|{_DEC}(?:\s?/\s?{_DEC})?(?:e[-+]?[0-9]{{1,4}})?)(?:\s?\\?%|\s(?:thousand|(?:m|b|tr)illion)\b)?",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -39,14 +39,20 @@ _BLANK_WORDS = re.compile(
 )
 _SLOT = re.compile(r"[\[{<]\s*[A-Za-z][A-Za-z_ ]+[\]}>]")
 _REFUSAL = re.compile(
-    r"\b(?:I|we)\s*(?:['’]m|am|are)?\s*(?:sorry|afraid|unable|not\s+(?:sure|able|certain))\b"
+    r"\b(?:I|we)\s*(?:['’]m|am|are)?\s*(?:sorry(?!\s+(?:for|about))|afraid|unable|not\s+(?:sure|able|certain))\b"
     r"|\b(?:I|we)\s+(?:really\s+)?(?:do\s+not|don\s*['’]?\s*t|did\s*n['’]?t|can\s*not|can['’]?t|could\s*n['’]?t)\s+"
-    r"(?:\w+\s+)?(?:know|understand|help|solve|answer|determine|figure|find|be|provide|assist|do|compute|tell)\b"
-    r"|\b(?:no\s+idea|idk|unable\s+to|dunno|don['’]?t\s+know|n/a)\b|^\W*(?:unknown|not\s+sure|sorry)\b",
+    r"(?:\w+\s+)?(?:know|understand|help|solve|answer|determine|figure|be|provide|assist|do|compute|tell)\b"
+    r"|\b(?:no\s+idea|idk|unable\s+to|dunno|don['’]?t\s+know|n/a)\b|^\W*(?:unknown|not\s+sure|sorry(?!\s+(?:for|about)))\b",
+    re.IGNORECASE,
+)
+_OPINION = re.compile(
+    r"(?:(?:also|not|indeed|therefore|thus|now|still|likely|probably|clearly|in|partially)\s+)*(?:in)?(?:correct|wrong|right"
+    r"|valid|accurate|verified|reasonable|consistent|confirmed|clear|complete|found|given|obtained|same|the\s+same)\b"
+    r"[^0-9$\\]*$",
     re.IGNORECASE,
 )
 _LETTER_START = re.compile(
-    r"\W*(?:the\W+)?(?:(?:option|choice|answer|letter)\W+(?:is\W+)?){0,3}([A-Z])\)?(?![\w'’])(\s+[a-z]+)?",
+    r"\W*(?:the\W+)?(?:(?:option|choice|answer|letter)\W+(?:is\W+)?){0,3}([A-Z])\)?(?![\w'’/])(\s+[A-Za-z]+)?",
 )
 _LETTER_LIST = re.compile(r"\W*([A-Z](?:\s*(?:,|and|&|,\s*and)\s*[A-Z])+)\W*")
 _LETTER_INSIDE = re.compile(r"\(([A-Z])\)|\b(?:option|choice)\s+\(?([A-Z])\b")
@@ -78,7 +84,7 @@ def read_candidate(text: str, kind: str | None) -> str | None:
         return None
     text = _strip(_LABEL.sub("", text, count=1) if _LABEL.match(text) else text)
     text = _strip(_SENTENCE_END.split(text, maxsplit=1)[0])
-    if is_placeholder(text) or len(text) > LONGEST_CANDIDATE or is_refusal(text):
+    if is_placeholder(text) or len(text) > LONGEST_CANDIDATE or is_refusal(text) or _OPINION.match(text):
         return None
     if kind == "letter":
         return read_letter(text)
@@ -168,8 +174,8 @@ def _strip(text: str) -> str:
         text = re.sub(r"^(?:\*\*|__|[*:>]\s|=\s)+|(?:\*\*|__|\\n)+$", "", text).strip()
         text = re.sub(r"(?<![.\\])[.,;:]$|\\\\$", "", text).strip()
         text = _without_odd_delimiters(text)
-        match = _MATH.fullmatch(text)
-        text = _inside(match) if match else text
+        match = _MATH.match(text)
+        text = _inside(match) if match and match.end() == len(text) else text
         if text == before:
             break
     return text
@@ -182,8 +188,10 @@ def _without_odd_delimiters(text: str) -> str:
             return text.removesuffix(closing).strip()
         if text.startswith(opening) and closing not in text:
             return text.removeprefix(opening).strip()
-    if text.endswith("$") and not text.endswith("\\$") and text.count("$") == 1:
-        return text[:-1].strip()
+    if text.endswith("$") and not text.endswith("\\$") and text.strip("$").count("$") == 0 and text[0] != "$":
+        return text.rstrip("$").strip()
+    if text.startswith("}"):
+        return text[1:].strip()
     if (
         text.startswith("[")
         and text.endswith("]")

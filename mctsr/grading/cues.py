@@ -27,8 +27,8 @@ _CUE = re.compile(
       (?P<json>["']?(?:final[_ ]?)?answer["']\s?:\s?)
     | (?P<tag><(?:final_)?answer>)
     | (?P<bracket>\[\s?(?:final\s)?answer\s?\])
-    | \banswer\b[^.\n:=<>"'#]{0,60}?
-      (?:\b(?:is|are|be|equals|becomes|was|as)\b|\*{0,2}[:=])(?:\s(?:therefore|thus|simply|hence|then|just|now))?
+    | \banswers?\b[^.\n:=<>"'#]{0,60}?
+      (?:\b(?:is|are|was|equals|becomes|(?:would|should|must|will)\sbe)\b|\*{0,2}[:=])(?:\s(?:therefore|thus|simply|hence|then|just|now))?
     """,
     re.IGNORECASE | re.VERBOSE,
 )

@@ -24,6 +24,7 @@ _NEW_PROBLEM = re.compile(
 _LITERAL_NEWLINE = re.compile(r"(?<!\\)\\n(?![a-z])")
 _CODE = re.compile(r"```[ \t]*[A-Za-z][^\n]*\n.*?(?:```|\Z)", re.DOTALL)
 _SHORT_REPLY = 300
+_SHORT_LINE = 40
 
 
 def extract_answer(text: str, kind: str | None = None) -> str | None:
@@ -84,4 +85,4 @@ def _last_number(segment: str) -> str | None:
 
 def _last_line_letter(segment: str) -> str | None:
     line = segment.rstrip().rpartition("\n")[2]
-    return read_letter(line) if len(line) <= 40 else None
+    return read_letter(line) if len(line) <= _SHORT_LINE and not is_refusal(line) else None

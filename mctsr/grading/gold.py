@@ -6,6 +6,7 @@ box inside one, whole floats, and the typesetting that Math Odyssey leaves behin
 
 import math
 import re
+from decimal import Decimal
 
 from .boxes import last_boxed
 
@@ -46,7 +47,8 @@ def clean_gold(gold: object) -> str:
 def _clean_float(gold: float) -> str:
     if not math.isfinite(gold):
         raise ValueError(f"gold answer {gold!r} is not finite: give a number or a text")
-    return str(int(gold)) if gold.is_integer() else repr(gold)
+    # repr gives the digits of the data file; int(gold) would add those of the binary fraction beyond 1e16
+    return str(int(Decimal(repr(gold)))) if gold.is_integer() else repr(gold)
 
 
 def _clean_text(gold: str) -> str:

@@ -45,7 +45,6 @@ _LATEX = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"\s*\\!\s*", ""),
-        (r"\{\s*,\s*\}", ","),
         (r"\\(?:left|right)\s*\.", ""),
         (r"\\(?:left|right|[bB]igg?[lrm]?|displaystyle|limits|noindent)(?![A-Za-z])", ""),
         (r"(?<!\\)\\(?:[,;:]|thinspace(?![A-Za-z]))", _THIN),
@@ -63,7 +62,8 @@ _LATEX = [
         (r"(?:\\\\|\\newline)?\s*$", ""),
     )
 ]
-_ROOTS = [
+_BRACES = [
+    (re.compile(r"\{\s*,\s*\}"), ","),
     (re.compile(r"(?:\\sqrt|(?<![A-Za-z\\])sqrt)\s*\(([^()]*)\)"), r"\\sqrt{\1}"),
     (re.compile(r"\\sqrt\s*([0-9]+|[A-Za-z])"), r"\\sqrt{\1}"),
     (re.compile(r"([\^_])\s*\{\s*([0-9A-Za-z])\s*\}"), r"\1\2"),
@@ -87,7 +87,7 @@ def clean(text: str) -> str:
     if "\\" in text:
         text = _plain_latex(text)
     if "sqrt" in text or "{" in text:
-        for pattern, replacement in _ROOTS:
+        for pattern, replacement in _BRACES:
             text = pattern.sub(replacement, text)
     if _THIN in text:
         text = _THIN_GROUPS.sub(lambda match: match[1].replace(_THIN, ""), text)

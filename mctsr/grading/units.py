@@ -93,7 +93,7 @@ def read_tail(tail: str) -> Tail | None:
     Returns:
         What it says, or None when it is no unit, so that the whole is no plain number.
     """
-    bare = tail.strip()
+    bare = tail.strip().replace(" ^", "^")
     if not bare:
         return _NOTHING
     if bare in {"%", "percent", "percentage points", "pct"}:

@@ -1,17 +1,19 @@
 """The model grades its own answer on a strict scale, one sample a visit."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mctsr.caller import Caller
-from mctsr.errors import RecipeError
+from mctsr.caller import Caller, siblings
+from mctsr.errors import RecipeError, ServerError
 from mctsr.parts import Path, Unscored, Verdict
 from mctsr.tree import Sample
 
 from .score import read_score
 
 __all__ = ["SelfReward", "fifty_from_95", "lose_50_above_95", "read_score"]
+
+
+LOW, HIGH = -100.0, 100.0
 
 
 def lose_50_above_95(score: float) -> float:
@@ -42,36 +44,48 @@ class SelfReward:
     attempts: int = 3
     suppress: Callable[[float], float] = lose_50_above_95
     temperature: float | None = None
-    low: float = -100.0
-    high: float = 100.0
     needs: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.attempts < 1:
             raise RecipeError(f"samples={self.samples}, attempts={self.attempts}; both are at least 1")
 
+    @property
+    def low(self) -> float:
+        """Lower bound of the scale that the prompt names."""
+        return LOW
+
+    @property
+    def high(self) -> float:
+        """Upper bound of the scale that the prompt names."""
+        return HIGH
+
     async def judge(self, path: Path, draft: int, llm: Caller) -> Verdict | Unscored:
-        """Score the path's last answer; Unscored when not one sample could be read."""
-        found = await asyncio.gather(*(self._sample(path, draft, i, llm) for i in range(self.samples)))
+        """Score the path's last answer; a sample that is lost takes no other along."""
+        async with siblings() as group:
+            tasks = [group.create_task(self._sample(path, draft, i, llm)) for i in range(self.samples)]
+        found = [task.result() for task in tasks]
         scores = tuple(sample for sample in found if isinstance(sample, Sample))
-        if scores:
-            return Verdict(scores)
-        return next(sample for sample in found if isinstance(sample, Unscored))
+        lost = tuple(sample for sample in found if isinstance(sample, Unscored))
+        return Verdict(scores, lost) if scores else lost[0]
 
     async def _sample(self, path: Path, draft: int, number: int, llm: Caller) -> Sample | Unscored:
         values = {"problem": path.problem.text, "answer": path.last.text}
         reason = ""
         for attempt in range(self.attempts):
-            reply = await llm.say(
-                "self_reward",
-                values,
-                role="judge",
-                temperature=self.temperature,
-                draft=draft,
-                sample=number,
-                attempt=attempt,
-            )
-            score = read_score(reply.text, self.low, self.high)
+            try:
+                reply = await llm.say(
+                    "self_reward",
+                    values,
+                    role="judge",
+                    temperature=self.temperature,
+                    draft=draft,
+                    sample=number,
+                    attempt=attempt,
+                )
+            except ServerError as error:
+                return Unscored.of(error)
+            score = read_score(reply.text, LOW, HIGH)
             cut_inside = reply.finish == "length" and reply.text[-1:].isdigit()
             if score is not None and not cut_inside:
                 return Sample(self.suppress(score), score, reply.text)

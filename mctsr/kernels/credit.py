@@ -4,6 +4,7 @@ import math
 
 from .jit import kernel
 from .node import NONE, UNJUDGED, UNSCORED, Floats, Nodes
+from .rules import UCT_MCTSR_CODE, bonus
 
 
 @kernel
@@ -78,4 +79,4 @@ def mctsr_code(nodes: Nodes, size: int, own: Floats, ucb: Floats, c: float, eps:
                 value = 0.5 * (value + best)
         above = 0.0 if parents[node] == NONE else float(visits[parents[node]])
         values[node] = value
-        ucb[node] = value + c * math.sqrt(math.log(above + 1.0) / (visits[node] + eps))
+        ucb[node] = value + bonus(UCT_MCTSR_CODE, c, eps, above, float(visits[node]))

@@ -24,9 +24,6 @@ PLANTED = 8  # written by the recipe, not by the model; never an answer
 TRUNCATED = 16  # the model was cut off
 TWIN = 32  # the same text as an earlier node
 
-#: The expander's number lives in the top eight bits of `flags`.
-OPERATOR_SHIFT = 24
-
 NODE = np.dtype(
     [
         ("value", "f8"),

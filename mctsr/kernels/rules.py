@@ -15,6 +15,16 @@ VALUE = 2  # Q
 
 
 @kernel
+def bonus(rule: int, c: float, eps: float, above: float, n: float) -> float:
+    """Return the exploration term of `rule` for a node with N = `n` below one with N = `above`."""
+    if rule == UCT_MCTSR:
+        return c * math.sqrt((math.log(max(above, 1.0)) + 1.0) / (n + eps))
+    if rule == UCT_MCTSR_CODE:
+        return c * math.sqrt(math.log(above + 1.0) / (n + eps))
+    return 0.0
+
+
+@kernel
 def scores(nodes: Nodes, ids: Ids, rule: int, constants: tuple[float, float, float], out: Floats) -> None:
     """Score `ids` by `rule`; a node without parent gets no exploration bonus.
 
@@ -35,12 +45,7 @@ def scores(nodes: Nodes, ids: Ids, rule: int, constants: tuple[float, float, flo
         q = values[node]
         if waiting > 0:
             q = (q * visits[node] + low * waiting) / n
+        out[i] = q
         parent = parents[node]
-        bonus = 0.0
         if parent != NONE:
-            above = float(visits[parent] + in_flight[parent])
-            if rule == UCT_MCTSR:
-                bonus = c * math.sqrt((math.log(max(above, 1.0)) + 1.0) / (n + eps))
-            elif rule == UCT_MCTSR_CODE:
-                bonus = c * math.sqrt(math.log(above + 1.0) / (n + eps))
-        out[i] = q + bonus
+            out[i] += bonus(rule, c, eps, float(visits[parent] + in_flight[parent]), float(n))

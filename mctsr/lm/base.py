@@ -5,10 +5,12 @@ log line and retry, and one failure never takes its siblings along.
 This module knows nothing of HTTP, of files, or of what the text means.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal, NamedTuple, Protocol
+
+from mctsr.errors import ServerError
 
 Role = Literal["policy", "judge"]
 Finish = Literal["stop", "length", "other"]
@@ -125,9 +127,38 @@ class LM(Protocol):
         ...
 
 
+class LogicalLM(LM, Protocol):
+    """A language model that can say what it is going to ask, with all its settings."""
+
+    def logical(self, place: Place, request: Request) -> Mapping[str, object]:
+        """Resolve every setting of a request; its hash is part of the call's name."""
+        ...
+
+    async def complete(self, place: Place, request: Request, *, sent: Callable[[], None] = ...) -> Completion:
+        """Return one completion, as `LM.complete` does.
+
+        Args:
+            place: The call's name.
+            request: What is asked.
+            sent: Called once, when the request is about to leave; what it raises ends the call.
+        """
+        ...
+
+
 @dataclass(slots=True)
 class Tally:
-    """What calls have cost and how they went; one per ask, added up per problem when the ask is folded."""
+    """What calls have cost and how they went; one per ask, added up per problem when the ask is folded.
+
+    Attributes:
+        calls: Calls that the model replied to or failed, its retries not counted.
+        usage: Tokens of the replies.
+        seconds: Wall time of the successful attempts.
+        retried: Attempts that failed before a reply or before the call was given up.
+        failed: Calls without a reply, also those that never left.
+        truncated: Replies that were cut off.
+        empty: Replies without text.
+        wire: What had to be changed for the servers.
+    """
 
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -136,6 +167,7 @@ class Tally:
     failed: int = 0
     truncated: int = 0
     empty: int = 0
+    wire: frozenset[str] = frozenset()
 
     def count(self, completion: Completion) -> None:
         """Add one completion."""
@@ -145,6 +177,16 @@ class Tally:
         self.retried += completion.retries
         self.truncated += completion.finish == "length"
         self.empty += not completion.text.strip()
+        self.wire = self.wire.union(completion.wire)
+
+    def fail(self, error: BaseException) -> None:
+        """Add a call that raised; one that was cancelled has not failed."""
+        if not isinstance(error, Exception):
+            return
+        self.failed += 1
+        if isinstance(error, ServerError):
+            self.calls += 1
+            self.retried += error.retries
 
     def add(self, other: "Tally") -> None:
         """Add another tally."""
@@ -155,3 +197,4 @@ class Tally:
         self.failed += other.failed
         self.truncated += other.truncated
         self.empty += other.empty
+        self.wire |= other.wire

@@ -5,35 +5,27 @@ Knows: lines, keys and how a torn end is healed. Does not know: trees, recipes, 
 
 Each line is one JSON object, told apart by "t":
 
-    sent      key, place, hash          before the request leaves
+    sent      key, place, hash          before the request leaves; a call that waits for its turn has no line
     reply     key and the completion    after it came
-    failed    key, kind, status, message   the call failed for good
+    failed    key and the error         the call failed for good
     decision  after, what, charged      something depended on time or load, written before it is obeyed
 """
 
 import asyncio
-import errno
 import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 from mctsr.errors import ContextOverflow, RecipeError, Refused, RunError, ServerError, ServerGone
 
 from . import wire
-from .base import LM, Completion, Finish, Place, Request, Tally, Usage
+from .base import Completion, LogicalLM, Place, Request, Tally, Usage
 
 Line = dict[str, object]
-
-
-class LogicalLM(LM, Protocol):
-    """A language model that can say what it is going to ask, with all its settings."""
-
-    def logical(self, place: Place, request: Request) -> Mapping[str, object]:
-        """Resolve every setting of a request; its hash is part of the call's name."""
-        ...
 
 
 class Decision(NamedTuple):
@@ -50,6 +42,7 @@ class CallLog:
         """Name the file; it and its folders are made by the first `append`."""
         self.path = path
         self._file: int | None = None
+        self._closed = False
 
     def read(self) -> list[Line]:
         """Read all whole lines; what follows the last newline was never written to its end.
@@ -64,22 +57,31 @@ class CallLog:
         return [self._line(raw, number) for number, raw in enumerate(whole.split(b"\n")[:-1], start=1)]
 
     def append(self, line: Mapping[str, object]) -> None:
-        """Write one line by one system call, after cutting off a torn end once.
+        """Write one line, after cutting off a torn end once.
 
         Raises:
-            OSError: it cannot be written whole.
+            OSError: it cannot be written whole; what was written is taken back.
+            ValueError: the log is closed.
         """
-        data = wire.dumps(line) + b"\n"
-        if os.write(self._opened(), data) < len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        data, file = wire.dumps(line) + b"\n", self._opened()
+        end = os.lseek(file, 0, os.SEEK_END)
+        try:
+            while data:
+                data = data[os.write(file, data) :]
+        except OSError:
+            os.ftruncate(file, end)
+            raise
 
     def close(self) -> None:
-        """Close the file; a later `append` opens it again."""
+        """Close the file for good: who still writes must not bring a finished problem's log back."""
+        self._closed = True
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def _opened(self) -> int:
+        if self._closed:
+            raise ValueError(f"the call log {self.path} is closed")
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -102,7 +104,7 @@ class LoggedLM:
 
     Attributes:
         replayed: Calls answered from the log.
-        repeated: Calls asked again because the log has neither their reply nor their failure.
+        repeated: Calls sent again because the log had neither their reply nor their failure, in all processes.
         stale: Logged replies passed over because the request has changed.
     """
 
@@ -147,6 +149,7 @@ class LoggedLM:
         Raises:
             ServerError: the call failed for good, now or according to the log.
             RecipeError: another call with the same name is still in flight.
+            ValueError: the log is closed.
         """
         digest = blake2b(wire.canonical(self.logical(place, request)), digest_size=12).hexdigest()
         name = _name(place)
@@ -158,12 +161,12 @@ class LoggedLM:
             return _completion(ended)
         others = self._sent.pop(name, set()) - {key}
         self.stale += sum(self._ended.get(other, {}).get("t") == "reply" for other in others)
-        changed = bool(others) and key not in self._open
-        if self._decisions and not retry and not changed:
+        if retry or (others and key not in self._open):
+            self._decisions.clear()  # they were made on replies that no longer count
+        if self._decisions:
             await asyncio.get_running_loop().create_future()
         if key in self._asking:
             raise RecipeError(f"two calls in flight share {place}; number them by draft, sample or attempt")
-        self.repeated += key in self._open
         return await self._ask(key, place, request, digest)
 
     def decided(self, fold: int) -> Decision | None:
@@ -172,7 +175,7 @@ class LoggedLM:
 
     def decide(self, fold: int, what: str, charged: Tally) -> None:
         """Log a decision before it is acted on, with what the asks then in flight had cost."""
-        cost = {**_plain(charged), "usage": _plain(charged.usage)}
+        cost = {**_plain(charged), "usage": _plain(charged.usage), "wire": sorted(charged.wire)}
         self._log.append({"t": "decision", "after": fold, "what": what, "charged": cost})
         self._decisions[fold] = Decision(what, replace(charged))
 
@@ -181,15 +184,15 @@ class LoggedLM:
         self._log.close()
 
     async def _ask(self, key: str, place: Place, request: Request, digest: str) -> Completion:
-        self._note({"t": "sent", "key": key, "place": list(place), "hash": digest})
+        line: Line = {"t": "sent", "key": key, "place": list(place), "hash": digest}
         self._asking.add(key)
         try:
-            completion = await self._inner.complete(place, request)
+            completion = await self._inner.complete(place, request, sent=partial(self._note, line))
         except (Refused, ServerGone):
             raise  # these end the run, and the call is asked again when it goes on
         except ServerError as error:
-            failure = {"kind": error.kind, "status": error.status, "message": str(error)}
-            self._note({"t": "failed", "key": key, **failure})
+            failure = {"kind": error.kind, "status": error.status, "retries": error.retries}
+            self._note({"t": "failed", "key": key, **failure, "message": str(error)})
             raise
         finally:
             self._asking.discard(key)
@@ -203,14 +206,13 @@ class LoggedLM:
     def _take(self, line: Line) -> None:
         """Learn from a line; of several with the same key the last one counts."""
         if line["t"] == "decision":
-            charged = cast(Line, line["charged"])
-            tally = Tally(**{**charged, "usage": Usage(**cast(dict[str, int], charged["usage"]))})  # type: ignore[arg-type]
-            self._decisions[cast(int, line["after"])] = Decision(str(line["what"]), tally)
+            self._decisions[cast(int, line["after"])] = Decision(str(line["what"]), _tally(line["charged"]))
             return
         key = str(line["key"])
         if line["t"] == "sent":
             # Nothing is asked after a decision, unless the replies it was made on no longer count.
             self._decisions.clear()
+            self.repeated += key in self._open
             self._open.add(key)
             self._sent.setdefault(key.rsplit(":", 1)[0], set()).add(key)
             return
@@ -227,18 +229,22 @@ def _plain(record: Completion | Usage | Tally) -> Line:
     return {part.name: getattr(record, part.name) for part in fields(record)}
 
 
+def _usage(record: object) -> Usage:
+    return Usage(**cast(dict[str, int], record))
+
+
+def _tally(charged: object) -> Tally:
+    record = cast(Line, charged)
+    usage, wire = _usage(record["usage"]), frozenset(cast(list[str], record["wire"]))
+    return Tally(**{**record, "usage": usage, "wire": wire})  # type: ignore[arg-type]
+
+
 def _completion(line: Line) -> Completion:
     """Return the completion that a line holds, or fail as the call failed."""
     if line["t"] == "failed":
         kind = ContextOverflow if line["kind"] == ContextOverflow.kind else ServerError
-        raise kind(str(line["message"]), status=cast(int, line["status"]))
-    usage = line["usage"]
-    return Completion(
-        text=str(line["text"]),
-        finish=cast(Finish, line["finish"]),
-        thought=str(line["thought"]),
-        usage=Usage(**cast(dict[str, int], usage)),
-        seconds=cast(float, line["seconds"]),
-        retries=cast(int, line["retries"]),
-        wire=tuple(cast(list[str], line["wire"])),
-    )
+        status, retries = cast(int, line["status"]), cast(int, line["retries"])
+        raise kind(str(line["message"]), status=status, retries=retries)
+    usage, wire = _usage(line["usage"]), tuple(cast(list[str], line["wire"]))
+    known = {part.name: line[part.name] for part in fields(Completion)}
+    return Completion(**{**known, "usage": usage, "wire": wire})  # type: ignore[arg-type]

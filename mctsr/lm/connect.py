@@ -5,19 +5,20 @@ may have in flight. Does not know: flags and variables, run folders, problems.
 """
 
 import resource
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import NamedTuple
 
 from mctsr.errors import UsageError
 from mctsr.models import EMBEDDED, find_model
 
-from .base import Role
-from .calllog import LogicalLM
+from .base import LogicalLM, Role
 from .embedded import EmbeddedServer
 from .gate import Gate
-from .roles import Models, RoleSettings, Seat
+from .options import RoleOptions, Settings, read_address
+from .roles import Models, Seat
 from .server import Server
 
 DEFAULT_CONCURRENCY = 32
@@ -25,70 +26,6 @@ EMBEDDED_CONCURRENCY = 4
 
 _OTHER_FILES = 128
 """Files that are open beside connections and call logs."""
-
-
-class RoleChoice(Protocol):
-    """How a user wants one role's model reached and sampled; `runs.settings.RoleOptions` is one."""
-
-    @property
-    def model(self) -> str | None:
-        """Its name, "embedded", a `.gguf` path, or None for the first one served."""
-
-    @property
-    def base_url(self) -> str | None:
-        """Where it is, None for an embedded model."""
-
-    @property
-    def temperature(self) -> float | None:
-        """Of every call, None for the recipe's."""
-
-    @property
-    def top_p(self) -> float:
-        """Nucleus."""
-
-    @property
-    def max_tokens(self) -> int:
-        """Longest reply."""
-
-    @property
-    def extra_body(self) -> Mapping[str, object]:
-        """Fields sent along unchanged."""
-
-
-class Choice(Protocol):
-    """What a user wants of all models together; `runs.settings.Settings` is one."""
-
-    @property
-    def policy(self) -> RoleChoice:
-        """The model that answers."""
-
-    @property
-    def judge(self) -> RoleChoice | None:
-        """The model that scores, None when the policy judges itself."""
-
-    @property
-    def judge_max_tokens(self) -> int:
-        """Longest judgement."""
-
-    @property
-    def seed(self) -> int:
-        """The run's seed."""
-
-    @property
-    def max_concurrency(self) -> int | None:
-        """Calls in flight, None for the default."""
-
-    @property
-    def timeout(self) -> float:
-        """Seconds for one attempt."""
-
-    @property
-    def max_retries(self) -> int:
-        """Further attempts."""
-
-    @property
-    def wait_for_server(self) -> float:
-        """Seconds to wait for a server that is still loading."""
 
 
 class Keys(NamedTuple):
@@ -126,113 +63,107 @@ class Connected(NamedTuple):
 
 
 @asynccontextmanager
-async def connect(choice: Choice, keys: Keys = Keys()) -> AsyncIterator[Connected]:  # noqa: B008  (immutable)
+async def connect(settings: Settings, keys: Keys = Keys()) -> AsyncIterator[Connected]:  # noqa: B008  (immutable)
     """Reach every server that is needed, starting the embedded model when it is asked for.
 
     Raises:
         UsageError: No server was named, or a name, address or key is unusable.
         ServerError: A server cannot be reached, refuses the key, or is still loading.
     """
-    wanted, notices = concurrency(choice), []
+    wanted, notices = concurrency(settings), []
     limit = _limited_by_files(wanted)
     if limit < wanted:
         notices.append(
             f"max_concurrency {wanted} is lowered to {limit}: more files cannot be open (ulimit -n)"
         )
     async with AsyncExitStack() as stack:
-        starting = _Starting(stack, choice, limit)
-        policy = await starting.server(choice.policy, keys.policy)
-        judge, judging = policy, choice.judge or choice.policy
-        if choice.judge is not None:
-            judge = await starting.judge(choice.judge, keys)
+        starting = _Starting(stack, settings, limit)
+        policy = await starting.server(settings.policy, keys.policy)
+        judge, judging = policy, settings.judge or settings.policy
+        if settings.judge is not None:
+            judge = await starting.judge(settings.judge, keys)
         seats = (
-            Seat(policy, _sampling(choice.policy)),
-            Seat(judge, replace(_sampling(judging), max_tokens=choice.judge_max_tokens)),
+            Seat(policy, settings.policy),
+            Seat(judge, replace(judging, max_tokens=settings.judge_max_tokens)),
         )
-        found = [_found("policy", policy, choice.policy), _found("judge", judge, judging)]
+        found = [_found("policy", policy, settings.policy), _found("judge", judge, judging)]
         notices += [note for seat, who in zip(seats, found, strict=True) for note in _doubts(seat, who)]
-        yield Connected(Models(*seats, gate=Gate(limit), seed=choice.seed), found, notices, limit)
+        yield Connected(Models(*seats, gate=Gate(limit), seed=settings.seed), found, notices, limit)
 
 
-def concurrency(choice: Choice) -> int:
+def concurrency(settings: Settings) -> int:
     """Say how many calls may be in flight: what the user wants, else what fits the servers."""
-    if choice.max_concurrency is not None:
-        return choice.max_concurrency
-    embedded = is_embedded(choice.policy) or (choice.judge is not None and is_embedded(choice.judge))
-    return EMBEDDED_CONCURRENCY if embedded else DEFAULT_CONCURRENCY
+    if settings.max_concurrency is not None:
+        return settings.max_concurrency
+    roles = [role for role in (settings.policy, settings.judge) if role]
+    return EMBEDDED_CONCURRENCY if any(role.starts_here for role in roles) else DEFAULT_CONCURRENCY
 
 
-def is_embedded(role: RoleChoice) -> bool:
-    """Say whether a role's model has to be started here."""
-    return (
-        role.base_url is None
-        and role.model is not None
-        and (role.model == EMBEDDED or role.model.endswith(".gguf"))
-    )
+class _Place(NamedTuple):
+    """What one pool of connections is for: its address, and the key that they carry."""
+
+    base: str
+    key: str | None
 
 
 class _Starting:
-    """Servers as they are reached, each once."""
+    """Servers as they are reached: one process a file, one pool of connections a place, one client a model."""
 
-    def __init__(self, stack: AsyncExitStack, choice: Choice, limit: int) -> None:
-        self._stack, self._choice, self._limit = stack, choice, limit
-        self._embedded: dict[str, Server] = {}
+    def __init__(self, stack: AsyncExitStack, settings: Settings, limit: int) -> None:
+        self._stack, self._settings, self._limit = stack, settings, limit
+        self._processes: dict[Path, str] = {}
+        self._places: dict[_Place, Server] = {}
+        self._models: dict[tuple[_Place, str], Server] = {}
 
-    async def server(self, role: RoleChoice, key: str | None) -> Server:
+    async def server(self, role: RoleOptions, key: str | None) -> Server:
         """Reach the server of a role."""
-        if is_embedded(role):
-            return await self._started(str(role.model))
-        if role.base_url is None:
+        if role.starts_here:
+            return await self._reached(await self._started(find_model(str(role.model))), None, None)
+        if not role.base_url:
             raise UsageError(
                 "no server is given; name one with --base-url URL (or OPENAI_BASE_URL), "
                 "or take the one on this machine with --model embedded"
             )
         return await self._reached(role.base_url, role.model, key)
 
-    async def judge(self, role: RoleChoice, keys: Keys) -> Server:
+    async def judge(self, role: RoleOptions, keys: Keys) -> Server:
         """Reach the judge: on its own server, or as another model of the policy's."""
-        address = role.base_url or self._choice.policy.base_url
-        if is_embedded(role) or address is None:
+        shared = self._settings.policy.base_url or ""
+        address = role.base_url or shared
+        if role.starts_here or not address:
             return await self.server(role, keys.judge)
-        same = address == self._choice.policy.base_url
+        same = shared and read_address(address) == read_address(shared)
         return await self._reached(address, role.model, keys.judge or (keys.policy if same else None))
 
-    async def _started(self, model: str) -> Server:
-        if model not in self._embedded:
-            starting = EmbeddedServer(
-                find_model(model), n_parallel=min(self._limit, 2 * EMBEDDED_CONCURRENCY)
-            )
-            process = await self._stack.enter_async_context(starting)
-            self._embedded[model] = await self._reached(process.base_url, None, None)
-        return self._embedded[model]
+    async def _started(self, file: Path) -> str:
+        if file not in self._processes:
+            starting = EmbeddedServer(file, n_parallel=min(self._limit, 2 * EMBEDDED_CONCURRENCY))
+            self._processes[file] = (await self._stack.enter_async_context(starting)).base_url
+        return self._processes[file]
 
     async def _reached(self, address: str, model: str | None, key: str | None) -> Server:
-        choice = self._choice
-        server = Server(address, model, api_key=key, timeout=choice.timeout, max_retries=choice.max_retries)
-        await self._stack.enter_async_context(server)
-        await server.check(choice.wait_for_server)
-        return server
+        """Return the client of a model; what it learns of its server serves every role that the model has."""
+        settings, place = self._settings, _Place(read_address(address).base, key)
+        if place in self._places:
+            server = self._places[place].beside(model)
+        else:
+            timeout, retries = settings.timeout, settings.max_retries
+            server = Server(address, model, api_key=key, timeout=timeout, max_retries=retries)
+            self._places[place] = await self._stack.enter_async_context(server)
+        await server.check(settings.wait_for_server)
+        return self._models.setdefault((place, server.model), server)
 
 
-def _sampling(role: RoleChoice) -> RoleSettings:
-    return RoleSettings(
-        temperature=role.temperature,
-        top_p=role.top_p,
-        max_tokens=role.max_tokens,
-        extra_body=dict(role.extra_body),
-    )
-
-
-def _found(role: Role, server: Server, choice: RoleChoice) -> Found:
+def _found(role: Role, server: Server, options: RoleOptions) -> Found:
     info = server.info
     assert info is not None
     # The port of a started server says nothing tomorrow.
-    address = EMBEDDED if is_embedded(choice) else server.address.base
+    address = EMBEDDED if options.starts_here else server.address.base
     return Found(role, info.kind, info.model, address, info.version, info.context)
 
 
 def _doubts(seat: Seat, found: Found) -> list[str]:
-    longest, context = seat.settings.max_tokens, found.context
+    longest, context = seat.options.max_tokens, found.context
     if context is None or longest < context:
         return []
     return [f"{found.role}: replies of up to {longest} tokens leave no room in a context of {context}"]

@@ -13,7 +13,7 @@ import aiohttp
 
 from mctsr.errors import Refused, UsageError
 
-from .address import Address
+from .options import Address
 
 _KEEPALIVE = 4.0  # servers on uvicorn close idle connections after 5 s
 _CONNECT_SECONDS = 10.0

@@ -5,9 +5,10 @@ Does not know: connections, retries, or what the text is for.
 """
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Literal, NamedTuple, TypedDict
 
-from . import wire
+from . import faults, wire
 from .base import Completion, Finish, Role, Usage
 
 Kind = Literal["vllm", "llama.cpp", "sglang", "ollama", "openai", "other"]
@@ -22,10 +23,7 @@ _TAGS = {"<think>": "</think>", "<thinking>": "</thinking>", "[THINK]": "[/THINK
 
 
 class Logical(TypedDict):
-    """A request with every setting resolved, before any server's dialect.
-
-    `top_k` 0, `min_p` 0 and `repetition_penalty` 1 mean off.
-    """
+    """A request with every setting resolved, before any server's dialect."""
 
     role: Role
     model: str
@@ -33,9 +31,6 @@ class Logical(TypedDict):
     max_tokens: int
     temperature: float
     top_p: float
-    top_k: int
-    min_p: float
-    repetition_penalty: float
     seed: int
     schema: Mapping[str, object] | None
     extra_body: Mapping[str, object]
@@ -55,8 +50,8 @@ class Malformed(Exception):
 def chat_body(logical: Logical, kind: Kind) -> dict[str, object]:
     """Build the body of a chat request.
 
-    Every sampling field is sent, since servers take missing ones from the model's own files; what OpenAI's
-    server refuses outright is left out there. `extra_body` comes last, as it is.
+    Every sampling field is sent, since servers take missing ones from the model's own files: those that nobody
+    set say "off". What OpenAI's server refuses outright is left out there. `extra_body` comes last, as it is.
     """
     limit = "max_completion_tokens" if kind == "openai" else "max_tokens"
     body: dict[str, object] = {
@@ -69,9 +64,7 @@ def chat_body(logical: Logical, kind: Kind) -> dict[str, object]:
     }
     if kind != "openai":
         penalty = "repeat_penalty" if kind == "llama.cpp" else "repetition_penalty"
-        body["top_k"] = logical["top_k"] or (-1 if kind == "sglang" else 0)
-        body["min_p"] = logical["min_p"]
-        body[penalty] = logical["repetition_penalty"]
+        body |= {"top_k": -1 if kind == "sglang" else 0, "min_p": 0.0, penalty: 1.0}
     if logical["schema"] is not None:
         schema = {"name": "reply", "strict": True, "schema": logical["schema"]}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -95,6 +88,19 @@ def encode(body: Mapping[str, object]) -> tuple[bytes, tuple[str, ...]]:
         cleaned, replaced = _clean_within(body)
         text = wire.dumps(cleaned)
     return text, (_surrogates(replaced, "request"),) if replaced else ()
+
+
+def read(status: int, body: bytes) -> Completion | faults.Fault:
+    """Read what came back, whatever it is; a reply that holds no completion is a fault like a bad gateway's."""
+    if status >= 300:
+        return faults.read_fault(status, body)
+    try:
+        data = wire.loads(body)
+        return faults.fault_within(data) or read_reply(data)
+    except Malformed as error:
+        return faults.Fault(HTTPStatus.BAD_GATEWAY, str(error))
+    except ValueError:
+        return faults.Fault(HTTPStatus.BAD_GATEWAY, "the reply is no JSON, perhaps cut off")
 
 
 def read_reply(data: object) -> Completion:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from mctsr.errors import Refused, ServerError, ServerGone, UsageError
 
 from . import faults, wire
-from .address import Address
 from .connection import Connection, Lost, Raw
 from .dialects import Kind
+from .options import Address
 
 _OWNERS: dict[str, Kind] = {
     "vllm": "vllm",

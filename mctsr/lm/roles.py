@@ -1,50 +1,27 @@
 """Policy and judge behind one door: which server answers for a role, and with which settings.
 
-Knows: roles, the settings a user gave, the order of problems.
+Knows: roles, the options a user gave, the order of problems.
 Does not know: how a server is spoken to, or what is logged.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 from .base import Completion, Place, Request, Role
 from .dialects import Logical
 from .gate import Gate
+from .options import RoleOptions
 from .server import Server
 
 DEFAULT_TEMPERATURE = 0.7
-
-
-@dataclass(frozen=True, slots=True)
-class RoleSettings:
-    """How a role samples; every value is sent with every request.
-
-    Attributes:
-        temperature: What the user asked for, in [0, 2]; None leaves it to the request, else 0.7.
-        top_p: Nucleus, in (0, 1].
-        max_tokens: Longest reply, >= 1, thoughts included.
-        top_k: Candidates per token; 0 for all.
-        min_p: Smallest probability relative to the best token's, in [0, 1].
-        repetition_penalty: 1 for none.
-        extra_body: Further fields of the request, sent as they are and winning over all others.
-    """
-
-    temperature: float | None = None
-    top_p: float = 0.95
-    max_tokens: int = 2048
-    top_k: int = 0
-    min_p: float = 0.0
-    repetition_penalty: float = 1.0
-    extra_body: Mapping[str, object] = field(default_factory=dict)
 
 
 class Seat(NamedTuple):
     """Who answers for a role, and how."""
 
     server: Server
-    settings: RoleSettings
+    options: RoleOptions
 
 
 class Models:
@@ -75,28 +52,28 @@ class Models:
 
     def logical(self, place: Place, request: Request) -> Logical:
         """Resolve every setting of a request, before any server's dialect."""
-        server, settings = self._seats[request.role]
-        chosen = (settings.temperature, request.temperature, DEFAULT_TEMPERATURE)
+        server, options = self._seats[request.role]
+        chosen = (options.temperature, request.temperature, DEFAULT_TEMPERATURE)
         return {
             "role": request.role,
             "model": server.model,
             "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
-            "max_tokens": settings.max_tokens,
+            "max_tokens": options.max_tokens,
             "temperature": float(next(t for t in chosen if t is not None)),
-            "top_p": float(settings.top_p),
-            "top_k": settings.top_k,
-            "min_p": float(settings.min_p),
-            "repetition_penalty": float(settings.repetition_penalty),
+            "top_p": float(options.top_p),
             "seed": place.seed(self._seed),
             "schema": request.schema,
-            "extra_body": settings.extra_body,
+            "extra_body": options.extra_body,
         }
 
-    async def complete(self, place: Place, request: Request) -> Completion:
-        """Ask the role's server, the oldest problem first.
+    async def complete(
+        self, place: Place, request: Request, *, sent: Callable[[], None] = lambda: None
+    ) -> Completion:
+        """Ask the role's server, the oldest problem first; `sent` is called when the first slot is taken.
 
         Raises:
             ServerError: or one of its kinds, as `Server.complete` says.
         """
         slots = partial(self._gate.slot, (self.order(place.problem),))
-        return await self._seats[request.role].server.complete(self.logical(place, request), slots=slots)
+        server = self._seats[request.role].server
+        return await server.complete(self.logical(place, request), slots=slots, sent=sent)

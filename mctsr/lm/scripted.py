@@ -57,13 +57,16 @@ class Scripted:
             "seed": place.seed(0),
         }
 
-    async def complete(self, place: Place, request: Request) -> Completion:
-        """Return the reply for `place`.
+    async def complete(
+        self, place: Place, request: Request, *, sent: Callable[[], None] = lambda: None
+    ) -> Completion:
+        """Return the reply for `place`; the request leaves at once.
 
         Raises:
             LookupError: there is no reply for it.
             Exception: the reply is an exception.
         """
+        sent()
         number = len(self.calls)
         self.calls.append((place, request))
         reply = self._reply(place, request, number)

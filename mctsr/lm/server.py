@@ -9,8 +9,8 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from copy import copy
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from types import TracebackType
 from typing import NoReturn, Self
 
@@ -18,13 +18,13 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 
 from mctsr.errors import ContextOverflow, Refused, ServerError, ServerGone, UsageError
 
-from . import faults, wire
-from .address import read_address
+from . import faults
 from .base import Completion
 from .connection import Connection, Lost, Raw
-from .dialects import RENAMES, Kind, Logical, Malformed, adapt, chat_body, encode, read_reply
+from .dialects import RENAMES, Kind, Logical, adapt, chat_body, encode, read
 from .gate import Gate, Slot
 from .identity import ServerInfo, identify
+from .options import read_address
 
 _log = logging.getLogger(__name__)
 
@@ -33,17 +33,14 @@ _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 30.0
 _UNLIMITED = 1 << 30
 
-
 Slots = Callable[[], AbstractAsyncContextManager[Slot]]
 
 
 class _Again(Exception):
     """An attempt failed in a way that the next one may not."""
 
-    def __init__(
-        self, words: str, *, status: int = 0, wished: float | None = None, lost: bool = False
-    ) -> None:
-        super().__init__(words)
+    def __init__(self, why: str, *, status: int = 0, wished: float | None = None, lost: bool = False) -> None:
+        super().__init__(why)
         self.status = status
         self.wished = wished
         self.lost = lost
@@ -53,6 +50,7 @@ class _Again(Exception):
 class _Call:
     logical: Logical
     slots: Slots
+    sent: Callable[[], None] | None
     tries: int = 0
     spared: bool = False
 
@@ -109,6 +107,12 @@ class Server:
     ) -> None:
         await self.close()
 
+    def beside(self, model: str | None) -> "Server":
+        """Describe another model of this server, reached over the same connections."""
+        other = copy(self)
+        other.info, other._named, other._changes = None, model, {}
+        return other
+
     async def close(self) -> None:
         """Close all connections; a later call opens new ones."""
         await self._connection.close()
@@ -138,8 +142,12 @@ class Server:
         self.info = await identify(self._connection, self.address, self._named, wait)
         return self.info
 
-    async def complete(self, logical: Logical, *, slots: Slots | None = None) -> Completion:
+    async def complete(
+        self, logical: Logical, *, slots: Slots | None = None, sent: Callable[[], None] | None = None
+    ) -> Completion:
         """Return one completion. Each attempt takes a slot of its own; waiting between them takes none.
+
+        `sent` is called once, when the first attempt has its slot and the request is about to leave.
 
         Raises:
             ContextOverflow: the prompt does not fit.
@@ -147,7 +155,7 @@ class Server:
             ServerGone: it cannot be reached any more.
             ServerError: this call failed for good; the message holds the server's own words.
         """
-        call = _Call(logical, slots or Gate(_UNLIMITED).slot)
+        call = _Call(logical, slots or Gate(_UNLIMITED).slot, sent)
         tries = AsyncRetrying(
             stop=stop_after_attempt(self._max_retries + 1),
             retry=retry_if_exception_type(_Again),
@@ -159,6 +167,9 @@ class Server:
             return await tries(self._attempt, call)
         except _Again as error:
             await self._give_up(error, call.tries)
+        except ServerError as error:
+            error.retries = call.tries - 1
+            raise
 
     async def _attempt(self, call: _Call) -> Completion:
         call.tries += 1
@@ -167,10 +178,13 @@ class Server:
             body, notes = adapt(chat_body(call.logical, self.kind), own)
             payload, more = encode(body)
             async with call.slots() as slot:
+                report, call.sent = call.sent, None
+                if report:
+                    report()
                 began = time.perf_counter()
                 raw = await self._post(call, payload)
                 seconds = time.perf_counter() - began
-                result = self._read(raw)
+                result = read(raw.status, raw.body)
                 if isinstance(result, Completion):
                     slot.succeeded()
                     remarks = (*notes, *more, *result.wire)
@@ -191,17 +205,6 @@ class Server:
                 raise _Again(f"{self.address.base}: {error}", lost=lost) from error
         call.spared = True
         return await self._post(call, payload)
-
-    def _read(self, raw: Raw) -> Completion | faults.Fault:
-        if raw.status >= 300:
-            return faults.read_fault(raw.status, raw.body)
-        try:
-            data = wire.loads(raw.body)
-            return faults.fault_within(data) or read_reply(data)
-        except Malformed as error:
-            return faults.Fault(HTTPStatus.BAD_GATEWAY, str(error))
-        except ValueError:
-            return faults.Fault(HTTPStatus.BAD_GATEWAY, "the reply is no JSON, perhaps cut off")
 
     def _learn(self, fault: faults.Fault, optional: set[str]) -> bool:
         """Remember the field that a fault is about, for every later call; False when there is none."""
@@ -243,4 +246,4 @@ class Server:
             except Lost as lost:
                 if lost.unreachable or lost.dropped:
                     raise ServerGone(f"no server answers any more at {error}") from error
-        raise ServerError(f"{error} (tries: {tries})", status=error.status) from error
+        raise ServerError(f"{error} (tries: {tries})", status=error.status, retries=tries - 1) from error

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from mctsr.errors import RecipeError
+from mctsr.errors import RecipeError, UsageError
 from mctsr.recipe import Recipe
 
 from . import RECIPES
@@ -40,7 +40,12 @@ class Chosen:
 
     def build(self) -> Recipe:
         """Compose the recipe; parts check their own values and raise RecipeError."""
-        recipe = self.function(**self.arguments)
+        try:
+            recipe = self.function(**self.arguments)
+        except UsageError:
+            raise
+        except Exception as error:
+            raise RecipeError(f"recipe {self.name!r} broke: {type(error).__name__}: {error}") from error
         if not isinstance(recipe, Recipe):
             raise RecipeError(
                 f"recipe {self.name!r} returned {type(recipe).__name__}; it must return a Recipe"
@@ -82,8 +87,10 @@ def find(name: str) -> Callable[..., Recipe]:
         hint = f"did you mean {close[0]!r}? " if close else ""
         known = ", ".join(names())
         raise RecipeError(f"no recipe {name!r}; {hint}known are {known}, or give module:function")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
     try:
-        loaded = _load_file(Path(module)) if module.endswith(".py") else _load_module(module)
+        loaded = _load_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
     except RecipeError:
         raise
     except Exception as error:
@@ -94,13 +101,6 @@ def find(name: str) -> Callable[..., Recipe]:
     if not inspect.isfunction(function):
         raise RecipeError(f"recipe {name!r}: {module} has no function {attribute!r}")
     return typing.cast(Callable[..., Recipe], function)
-
-
-def _load_module(module: str) -> types.ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    return importlib.import_module(module)
 
 
 def _load_file(file: Path) -> types.ModuleType:
@@ -128,7 +128,10 @@ def bind(name: str, function: Callable[..., Recipe], given: Mapping[str, object]
     Raises:
         RecipeError: An argument is unknown, missing or of the wrong type.
     """
-    parameters = inspect.signature(function).parameters
+    every = inspect.signature(function).parameters
+    parameters = {
+        key: each for key, each in every.items() if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+    }
     hints = typing.get_type_hints(function)
     for key in given:
         if key not in parameters:

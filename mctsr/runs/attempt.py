@@ -6,21 +6,22 @@ records are written.
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mctsr.engine import search
+from mctsr.engine import Outcome, search
 from mctsr.errors import Refused, ServerGone, UsageError
-from mctsr.lm.base import LM, Completion, Place, Request
-from mctsr.lm.calllog import CallLog, LoggedLM, LogicalLM
-from mctsr.parts import Problem
+from mctsr.lm.base import LogicalLM
+from mctsr.lm.calllog import CallLog, LoggedLM
+from mctsr.parts import Ledger, Problem, Selected
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
-from mctsr.rollout import Event
+from mctsr.rollout import Event, Folded
 from mctsr.stop import Limits
+from mctsr.tree import Tree
 
-from .build import Effort, failed_record, result_record, tree_record
+from .build import Effort, result_record, tree_record
 from .records import ResultRecord, TreeRecord
 
 
@@ -82,9 +83,7 @@ async def attempt(
         UsageError: The recipe, the prompts or the log are unusable for all problems alike.
         OSError: The log cannot be written.
     """
-    calls = CallLog(log)
-    lm = LoggedLM(models, calls, retry_failed=retry_failed)
-    seen = _Remarks(lm)
+    lm = LoggedLM(models, CallLog(log), retry_failed=retry_failed)
     events: list[Event] = []
 
     def note(event: Event) -> None:
@@ -93,15 +92,16 @@ async def attempt(
 
     began = time.monotonic()
 
-    def effort() -> Effort:
-        spent = time.monotonic() - began
-        return Effort(spent, _repeated(calls), lm.replayed, lm.stale, tuple(sorted(seen.remarks)))
+    def result(outcome: Outcome, selected: Selected) -> ResultRecord:
+        spent, remarks = time.monotonic() - began, sorted(outcome.ledger.tally.wire)
+        effort = Effort(spent, lm.repeated, lm.replayed, lm.stale, remarks)
+        return result_record(problem, outcome, selected, effort, terms.limits)
 
     try:
         outcome = await search(
             problem,
             terms.recipe,
-            seen,
+            lm,
             seed=terms.seed,
             prompts=terms.prompts,
             limits=terms.limits,
@@ -109,43 +109,22 @@ async def attempt(
             decisions=lm,
         )
         selected = terms.recipe.answerer(outcome.tree)
-        result = result_record(problem, outcome, selected, effort(), terms.limits)
         tree = None if outcome.failed else tree_record(problem, terms.name, outcome, events, selected)
+        return Attempt(tree, result(outcome, selected))
     except (Refused, ServerGone, UsageError, OSError):
         raise
     except Exception as error:
-        reason = f"error in the recipe: {type(error).__name__}: {error}"
-        return Attempt(None, failed_record(problem, reason, effort()), traceback.format_exc())
+        outcome = _broken_off(error, events)
+        return Attempt(None, result(outcome, Selected(None, None, "none")), traceback.format_exc())
     finally:
-        calls.close()
-    return Attempt(tree, result)
+        lm.close()
 
 
-def _repeated(log: CallLog) -> int:
-    """Count calls that were sent again because a kill came before their reply was logged, in all processes."""
-    unanswered: set[object] = set()
-    count = 0
-    for line in log.read():
-        if line["t"] == "sent":
-            count += line["key"] in unanswered
-            unanswered.add(line["key"])
-        elif "key" in line:
-            unanswered.discard(line["key"])
-    return count
-
-
-class _Remarks:
-    """A model in front of another that remembers what had to be changed for the servers."""
-
-    def __init__(self, inner: LM) -> None:
-        self._inner = inner
-        self.remarks: set[str] = set()
-
-    @property
-    def offers(self) -> frozenset[str]:
-        return self._inner.offers
-
-    async def complete(self, place: Place, request: Request) -> Completion:
-        completion = await self._inner.complete(place, request)
-        self.remarks.update(completion.wire)
-        return completion
+def _broken_off(error: Exception, events: Sequence[Event]) -> Outcome:
+    """Say what is left of a search whose recipe broke: no tree that could be trusted, but all that was paid."""
+    ledger = Ledger()
+    for event in events:
+        if isinstance(event, Folded):
+            ledger.folds += event.ask > 0
+            ledger.tally.add(event.tally)
+    return Outcome(Tree(), ledger, f"error in the recipe: {type(error).__name__}: {error}", failed=True)

@@ -30,6 +30,7 @@ from .records import (
     TreeRecord,
     UsageRecord,
 )
+from .verdict import word_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def summary_record(
         "failed": status["failed"],
         "unfinished": sum(id not in results for id in ids),
         "graded": len(graded),
-        "correct": sum(is_right(results[id]["answers"]["selected"], grades[id]) for id in graded),
+        "correct": sum(word_of(results[id]["answers"]["selected"], grades[id]) == "right" for id in graded),
         "calls": sum(usage["calls"] for usage in usages),
         "prompt_tokens": sum(usage["prompt_tokens"] for usage in usages),
         "completion_tokens": sum(usage["completion_tokens"] for usage in usages),
@@ -116,11 +117,6 @@ def summary_record(
         "replayed": sum(count["replayed"] for count in counts),
         "stale": sum(count["stale"] for count in counts),
     }
-
-
-def is_right(answer: str | None, grade: GradeRecord) -> bool:
-    """Say whether an answer of a graded problem equals the gold answer; no answer does not."""
-    return answer is not None and answer in grade["verdicts"] and grade["verdicts"][answer]["equal"]
 
 
 def _node(tree: Tree, node: int) -> NodeRecord:
@@ -155,6 +151,9 @@ def _event(event: Event) -> EventRecord:
             "event": "folded",
             "ask": event.ask,
             "born": list(event.born),
+            "judged": list(event.judged),
+            "unscored": list(event.unscored),
+            "ended": list(event.ended),
             "changed": [_row(row) for row in event.changed],
             "front": list(event.front),
             "faults": list(event.faults),
@@ -164,7 +163,7 @@ def _event(event: Event) -> EventRecord:
 
 
 def _row(row: Row) -> RowRecord:
-    return {"id": row.id, "visits": row.visits, "value": _finite(row.value)}
+    return row.id, row.visits, _finite(row.value)
 
 
 def _finite(number: float) -> float | None:

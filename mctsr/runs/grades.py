@@ -1,19 +1,22 @@
 """Grading finished problems: after the search, from the outside.
 
-Knows which answers of a result are graded and how grades are replaced. Gold answers come in as arguments.
+Knows which answers of a result are graded, how grades are replaced, and what run.json says of gold answers.
+Gold answers come in as arguments.
 """
 
+import hashlib
 import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from mctsr.grading import Grader
+from mctsr.lm import wire
 
 from . import files
 from .build import summary_record
 from .folder import Run
-from .layout import GRADES, SUMMARY, lock_folder
-from .records import SCHEMA, GradeRecord, ResultRecord
+from .layout import GRADES, RUN, SUMMARY, lock_folder
+from .records import SCHEMA, GradeRecord, ResultRecord, RunRecord
 
 
 class Change(NamedTuple):
@@ -30,6 +33,17 @@ class Change(NamedTuple):
     answer: str
     before: bool | None
     after: bool | None
+
+
+def gold_sha256(gold: Mapping[str, str]) -> str:
+    """Hash gold answers by id, whatever their order."""
+    return hashlib.sha256(wire.canonical(dict(gold))).hexdigest()
+
+
+def with_gold(record: RunRecord, gold: Mapping[str, str]) -> RunRecord:
+    """Return run.json with the ids of its problems that have a gold answer in `gold`, and a hash of these."""
+    known = {id: gold[id] for id in record["problem_ids"] if id in gold}
+    return {**record, "gold_ids": list(known), "gold_sha256": gold_sha256(known) if known else None}
 
 
 def grade_result(grader: Grader, gold: str, result: ResultRecord) -> GradeRecord:
@@ -52,6 +66,8 @@ def grade_result(grader: Grader, gold: str, result: ResultRecord) -> GradeRecord
 def regrade(run: Run, gold: Mapping[str, str]) -> list[Change]:
     """Grade a run anew and replace its grades at once; problems without gold lose theirs.
 
+    run.json then says which problems these gold answers belong to.
+
     Returns:
         The verdicts that changed.
 
@@ -69,6 +85,7 @@ def regrade(run: Run, gold: Mapping[str, str]) -> list[Change]:
                 if id in gold and result["status"] == "ok"
             }
         files.write_atomic(run.path / GRADES, b"".join(files.dumps(grade) + b"\n" for grade in new.values()))
+        files.write_atomic(run.path / RUN, files.dumps(with_gold(current.record, gold)))
         summary = summary_record(run.record["problem_ids"], results, new)
         files.write_atomic(run.path / SUMMARY, files.dumps(summary))
         return _changes(old, new)

@@ -47,6 +47,21 @@ def read_record(folder: Path) -> RunRecord:
     return cast(RunRecord, record)
 
 
+def ensure_free(folder: Path) -> None:
+    """Make sure that beginning a run in `folder` would delete nothing; the folder need not exist.
+
+    Raises:
+        RunError: It holds a run, or files that a run would replace.
+    """
+    names = (RUN, SUMMARY, TREES, GRADES, LOG, LIVE, CALLS)
+    results = folder / RESULTS  # is there, and empty, as soon as the folder is locked
+    if any((folder / name).exists() for name in names) or (results.exists() and results.stat().st_size):
+        raise RunError(
+            f"{folder} holds a run already; go on with `mctsr resume {folder}`, give another --output-dir, "
+            "or --overwrite to delete it"
+        )
+
+
 def file_name(problem: str) -> str:
     """Turn a problem's id into a file name: safe for any id, different for different ones, also without case."""
     if _SAFE.fullmatch(problem):

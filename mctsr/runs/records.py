@@ -42,12 +42,9 @@ class NodeRecord(TypedDict):
     ended: str
 
 
-class RowRecord(TypedDict):
-    """A node's numbers after a fold."""
-
-    id: int
-    visits: int
-    value: float | None
+#: A node's numbers after a fold: id, visits, and value, which is null while nothing was scored.
+#: A tuple here, a list of three in JSON.
+RowRecord = tuple[int, int, float | None]
 
 
 class AskedRecord(TypedDict):
@@ -61,11 +58,19 @@ class AskedRecord(TypedDict):
 
 
 class FoldedRecord(TypedDict):
-    """An ask's results are in the tree; `changed` lists every row that differs from before."""
+    """An ask's results are in the tree.
+
+    `judged` names a node once for each sample that it got, `unscored` once for each reason: the k-th mention of a
+    node in all events belongs to its k-th sample or reason. `ended` names those that can grow no more from here
+    on, `changed` holds [id, visits, value] of every node whose numbers differ from before.
+    """
 
     event: Literal["folded"]
     ask: int
     born: list[int]
+    judged: list[int]
+    unscored: list[int]
+    ended: list[int]
     changed: list[RowRecord]
     front: list[int]
     faults: list[str]
@@ -187,7 +192,8 @@ class RunRecord(TypedDict):
     """run.json: everything needed to say what was run and to go on with it; never a secret.
 
     `data` is the path of the data file; a question and problems from standard input are in `problems`, with the
-    gold answers that came along in `gold`. `problem_hashes` goes along with `problem_ids`.
+    gold answers that came along in `gold`. `problem_hashes` goes along with `problem_ids`; `gold_ids` are those
+    that have a gold answer somewhere, and `gold_sha256` is a hash of these answers.
     """
 
     schema: int
@@ -205,6 +211,7 @@ class RunRecord(TypedDict):
     problem_hashes: list[str]
     problems_sha256: str
     gold: dict[str, str] | None
+    gold_ids: list[str]
     gold_sha256: str | None
     servers: list[ServerRecord]
     notices: list[str]

@@ -62,6 +62,10 @@ def _schema(kind: object, definitions: dict[str, object]) -> dict[str, object]:
         return {"enum": list(arguments)}
     if origin is list:
         return {"type": "array", "items": _schema(arguments[0], definitions)}
+    if origin is tuple:
+        items = [_schema(item, definitions) for item in arguments]
+        size = {"minItems": len(items), "maxItems": len(items)}
+        return {"type": "array", "prefixItems": items, "items": False, **size}
     if origin is dict:
         return {"type": "object", "additionalProperties": _schema(arguments[1], definitions)}
     if origin in _UNIONS:

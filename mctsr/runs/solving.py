@@ -19,8 +19,8 @@ from mctsr.rollout import Event
 from .attempt import Terms, attempt
 from .build import summary_record
 from .folder import Run
-from .grades import grade_result
-from .records import GradeRecord, ResultRecord, ServerRecord, SummaryRecord
+from .grades import grade_result, with_gold
+from .records import GradeRecord, ResultRecord, RunRecord, ServerRecord, SummaryRecord
 from .writer import RunWriter
 
 
@@ -97,21 +97,35 @@ class _Batch:
     grades: dict[str, GradeRecord] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Look up what is done already; problems that were begun go before those that were not."""
+        """Look up what is done already; problems that were begun go before those that were not.
+
+        A grade by another gold answer than today's is none.
+        """
         run, writer = Run.open(self.writer.folder), self.writer
         self.results |= run.results()
-        self.grades |= run.grades()
+        grades = run.grades()
+        self.grades |= {id: grades[id] for id in grades if self.gold.get(id) in (None, grades[id]["gold"])}
         todo = [problem for problem in self.problems if problem.id not in writer.ok]
         begun = {problem.id: writer.live_path(problem.id).exists() for problem in todo}
         self.todo.extend(sorted(todo, key=lambda problem: not begun[problem.id]))
+        now = self.today(run.record)
+        if now != run.record:
+            writer.record(now)
+
+    def today(self, record: RunRecord) -> RunRecord:
+        """Return run.json as it is now: who answers, which gold answers there are, and a notice of each change.
+
+        Where the data has lost all gold answers, what is graded stays so.
+        """
+        notices, now = [*record["notices"]], record
         servers = server_records(self.connected)
-        if servers != run.record["servers"]:
-            notices = [
-                *run.record["notices"],
-                "the servers changed when the run went on",
-                *self.connected.notices,
-            ]
-            writer.record({**run.record, "servers": servers, "notices": list(dict.fromkeys(notices))})
+        if servers != record["servers"]:
+            notices += ["the servers changed when the run went on", *self.connected.notices]
+        if self.gold:
+            now = with_gold(record, self.gold)
+        if now != record:
+            notices.append("the gold answers changed when the run went on; what they concern was graded anew")
+        return {**now, "servers": servers, "notices": list(dict.fromkeys(notices))}
 
     async def solve(self) -> Summary:
         """Work until nothing is left, or the run has to end."""

@@ -24,6 +24,7 @@ from .layout import (
     RUN,
     SUMMARY,
     TREES,
+    ensure_free,
     file_name,
     lock_folder,
     read_record,
@@ -63,11 +64,8 @@ class RunWriter:
             raise RunError(f"the run folder {folder} cannot be made: {error.strerror}") from None
         lock = lock_folder(folder)
         try:
-            if not overwrite and _holds_run(folder):
-                raise RunError(
-                    f"{folder} holds a run already; go on with `mctsr resume {folder}`, give another "
-                    "--output-dir, or --overwrite to delete it"
-                )
+            if not overwrite:
+                ensure_free(folder)
             _clear(folder, lock)
             files.write_atomic(folder / RUN, files.dumps(record))
             return cls(folder, record, lock)
@@ -122,7 +120,7 @@ class RunWriter:
         files.write_atomic(self.folder / SUMMARY, files.dumps(record))
 
     def record(self, record: RunRecord) -> None:
-        """Replace run.json, for what changes when a run goes on: versions, servers, notices."""
+        """Replace run.json, for what changes when a run goes on: servers, gold answers, notices."""
         files.write_atomic(self.folder / RUN, files.dumps(record))
 
     def log(self, text: str) -> None:
@@ -171,12 +169,6 @@ class RunWriter:
             self._retire(self.live_path(id))
         for left in self.folder.glob(f"{files.TEMPORARY}*"):
             left.unlink()
-
-
-def _holds_run(folder: Path) -> bool:
-    """Say whether there is a run, or anything that beginning one would delete."""
-    names = (RUN, SUMMARY, TREES, GRADES, LOG, LIVE, CALLS)
-    return any((folder / name).exists() for name in names) or (folder / RESULTS).stat().st_size > 0
 
 
 def _clear(folder: Path, lock: int) -> None:

@@ -25,7 +25,7 @@ class Anywhere:
         score: Maps (tree, ids) to f8 of the same length; a built-in rule or your own function.
         open_below: Children a node may have before it can close; None never closes a node.
         closed_by: "better": a child's value is larger (paper). "as good": a child's own value is at least as
-            large (released code).
+            large (released code); needs a backup that keeps the side array "own", as those of `mctsr.backup` do.
         again: Whether the chosen node is judged once more while it grows.
         roots: Drafts that the opening asks for.
     """
@@ -103,5 +103,7 @@ class Stored:
     name: str
 
     def __call__(self, tree: Tree, ids: Ids) -> Floats:
-        """Read the scores of `ids`; f8 of the same length."""
-        return tree.own_array(self.name)[ids]
+        """Read the scores of `ids`, f8 of the same length; work in flight counts as rewards of `tree.low`."""
+        n, waiting = tree.nodes["visits"][ids], tree.nodes["in_flight"][ids]
+        scores: Floats = (tree.own_array(self.name)[ids] * n + tree.low * waiting) / (n + waiting)
+        return scores

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from mctsr.kernels.node import DONE
+from mctsr.kernels.node import DONE, PLANTED, UNSCORED
 from mctsr.parts import Ask
 from mctsr.tree import Tree
 
@@ -29,6 +29,9 @@ class Chain:
         return (Ask(tree.front[-1], again=self.again),)
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
-        """Move to the newborn; an ask that failed leaves the state."""
-        if born:
-            tree.front = [born[-1]]
+        """Move to the newborn; one that is empty, unscored or planted leaves the state, as a failed ask does."""
+        fit = [
+            node for node in born if not tree.has(node, UNSCORED | PLANTED) and tree.states[node].text.strip()
+        ]
+        if fit:
+            tree.front = [fit[-1]]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from mctsr.errors import RecipeError
+from mctsr.kernels.node import PLANTED, UNSCORED
 from mctsr.parts import Ask
 from mctsr.tree import Tree
 
@@ -35,5 +36,5 @@ class Frontier:
         return ()
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
-        """Make the newborn the population."""
-        tree.front = list(born)
+        """Make the newborn the population; an unscored one is dropped."""
+        tree.front = [node for node in born if not tree.has(node, UNSCORED | PLANTED)]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mctsr.backup import HalfOwnHalfBestChild
-from mctsr.kernels.node import DONE, NONE, UNSCORED
+from mctsr.kernels.node import DONE, NONE, PLANTED, UNSCORED
 from mctsr.parts import Ask, Backup, Selector
 from mctsr.tree import Sample, State, Tree
 
@@ -28,6 +28,9 @@ def check_selector(
 ) -> None:
     """A selector changes nothing, repeats itself, keeps to its room, and asks only nodes that can grow.
 
+    A population holds only what the model wrote and what has a score where there are scores. To see it, a
+    planted node stands behind the roots, and of the first two asks one brings an unscored child, one a planted one.
+
     Args:
         selector: The part.
         backup: Spreads the random scores; MCTSr's when None.
@@ -40,7 +43,8 @@ def check_selector(
     """
     rng, tree = np.random.default_rng(1), Tree(low=-100.0)
     grower = _Grower(tree, rng, backup or HalfOwnHalfBestChild(), judged)
-    selector.tell(tree, rng, [grower.add(NONE) for _ in range(selector.roots)])
+    roots = [grower.add(NONE, unscored=i == 1) for i in range(selector.roots)]
+    _told(selector, tree, rng, [*roots, grower.add(NONE, planted=True)])
     in_flight: list[Ask] = []
     for number in range(rounds):
         room = width - len(in_flight)
@@ -52,7 +56,8 @@ def check_selector(
             break
         ask = in_flight.pop(0)
         tree.mark(ask.node, -1)
-        selector.tell(tree, rng, [grower.add(ask.node) for _ in range(ask.n)])
+        born = [grower.add(ask.node, unscored=number == 0, planted=number == 1) for _ in range(ask.n)]
+        _told(selector, tree, rng, born)
     for ask in in_flight:
         tree.mark(ask.node, -1)
     law(not tree.nodes["in_flight"].any(), "work in flight does not return to zero: the selector marked some")
@@ -72,19 +77,29 @@ def _asked(selector: Selector, tree: Tree, number: int, room: int) -> list[Ask]:
     return asks
 
 
+def _told(selector: Selector, tree: Tree, rng: np.random.Generator, born: list[int]) -> None:
+    selector.tell(tree, rng, born)
+    for node in tree.front:
+        law(0 <= node < len(tree), f"the front holds {node}, which names no node; there are {len(tree)}")
+        law(not tree.has(node, UNSCORED), f"the front holds the unscored node {node}")
+        law(not tree.has(node, PLANTED), f"the front holds the planted node {node}")
+
+
 class _Grower:
     """Adds nodes with random scores: small integers, so that ties are common."""
 
     def __init__(self, tree: Tree, rng: np.random.Generator, backup: Backup, judged: bool = True) -> None:
         self.tree, self.rng, self.backup, self.judged = tree, rng, backup, judged
 
-    def add(self, parent: int) -> int:
-        node = self.tree.add(parent, State(f"text {self.rng.integers(50)}"))
-        if self.judged and node and self.rng.random() < 0.1:
+    def add(self, parent: int, *, unscored: bool = False, planted: bool = False) -> int:
+        """Add a node; what is demanded of it comes true wherever there are scores, and leaves it unfinished."""
+        node = self.tree.add(parent, State(f"text {self.rng.integers(50)}"), planted=planted)
+        demanded = unscored or planted
+        if self.judged and (unscored or (not planted and node and self.rng.random() < 0.1)):
             self.tree.unscored(node, "no score in the reply")
         elif self.judged:
             self.score(node)
-        if node and self.rng.random() < 0.1:
+        if node and not demanded and self.rng.random() < 0.1:
             self.tree.end(node, "finished")
         return node
 

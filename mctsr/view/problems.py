@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mctsr.runs.records import GradeRecord, ResultRecord
-
-from .verdict import Word, word_of
+from mctsr.runs.verdict import Word, word_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from mctsr.runs.records import EventRecord, GradeRecord, NodeRecord, TreeRecord
+from mctsr.runs.verdict import Word, word_of
 
 from .graph import UNICODE, Glyphs, draw
-from .verdict import Word, word_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,9 @@ class NodeView:
         selected: Whether the recipe took its answer.
         children: Ids of its children.
         chosen_by: Numbers of the asks in which the selector chose it.
+        judged_by: Number of the ask that brought each of its samples.
+        unscored_by: The same for each reason why there was none.
+        ended_by: Number of the ask after which it could grow no more; None while it can.
         moments: Its numbers each time they changed.
     """
 
@@ -121,6 +124,9 @@ class NodeView:
     selected: bool
     children: list[int]
     chosen_by: list[int]
+    judged_by: list[int]
+    unscored_by: list[int]
+    ended_by: int | None
     moments: list[Moment]
 
     @classmethod
@@ -132,19 +138,23 @@ class NodeView:
         """
         if not 0 <= number < len(tree["nodes"]):
             raise IndexError(number)
-        node, events = tree["nodes"][number], tree["events"]
+        node = tree["nodes"][number]
+        asks = [event for event in tree["events"] if event["event"] == "asked"]
+        folds = [event for event in tree["events"] if event["event"] == "folded"]
         return cls(
             node=node,
             verdict=word_of(node["answer"], grade),
             selected=number == tree["selected"],
             children=[other["id"] for other in tree["nodes"] if other["parent"] == number],
-            chosen_by=[e["ask"] for e in events if e["event"] == "asked" and e["node"] == number],
+            chosen_by=[ask["ask"] for ask in asks if ask["node"] == number],
+            judged_by=[fold["ask"] for fold in folds for id in fold["judged"] if id == number],
+            unscored_by=[fold["ask"] for fold in folds for id in fold["unscored"] if id == number],
+            ended_by=next((fold["ask"] for fold in folds if number in fold["ended"]), None),
             moments=[
-                Moment(e["ask"], row["visits"], row["value"])
-                for e in events
-                if e["event"] == "folded"
-                for row in e["changed"]
-                if row["id"] == number
+                Moment(fold["ask"], visits, value)
+                for fold in folds
+                for id, visits, value in fold["changed"]
+                if id == number
             ],
         )
 

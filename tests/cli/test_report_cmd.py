@@ -9,7 +9,7 @@ import pytest
 from mctsr.report import report
 from mctsr.runs.folder import Run
 from mctsr.runs.writer import RunWriter
-from tests.support.sample_run import IDS, command, make_run, make_trees, result, run_record, tree
+from tests.support.sample_run import IDS, clips_nodes, command, make_run, make_trees, result, run_record, tree
 
 
 @pytest.fixture
@@ -34,18 +34,33 @@ def test_an_interrupted_run_says_how_to_go_on(folder: str) -> None:
     assert f"Interrupted; go on with: mctsr resume {folder}\n" in said
 
 
-def test_every_counter_is_shown_also_at_zero(folder: str) -> None:
+def test_counters_above_zero_have_a_line_and_those_at_zero_share_one(folder: str) -> None:
     said = command("report", folder).out
     for line in (
         "      1  problems failed",
         "      1  selected answers ungradable",
         "      4  evaluations unscored\n          2  no score in the reply\n          1  truncated score",
         "      1  replies truncated",
-        "      0  replies empty",
         "      6  attempts retried",
         "      3  calls repeated after a kill",
+        "none: no answer, empty, replayed, stale",
     ):
         assert f"{line}\n" in said
+    assert not [line for line in said.splitlines() if line.startswith("      0  ")]
+
+
+def test_json_keeps_the_counters_at_zero(folder: str) -> None:
+    counts = json.loads(command("report", folder, "--json").out)["counts"]
+    assert [counts[name] for name in ("no answer", "empty", "replayed", "stale")] == [0, 0, 0, 0]
+
+
+def test_a_problem_that_waits_for_its_grade_is_told_with_the_command(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", run_record(["a", "b"], gold_ids=["a"])) as writer:
+        for id in ("a", "b"):
+            grown = tree(id, clips_nodes(), 7)
+            writer.commit(grown, result(id, grown))
+    said = command("report", str(tmp_path / "run")).out
+    assert f"1 problem is not graded yet: mctsr grade {tmp_path / 'run'}\n" in said
 
 
 def test_costs_failures_limits_and_server_changes_are_shown(folder: str) -> None:

@@ -95,14 +95,27 @@ def test_a_node_is_shown_in_full(folder: str) -> None:
     )
     assert "critique\n  Node 0 forgets a step.\n" in said
     assert "answer in full\n  Thinking as node 3. The answer is 72.\n" in said
-    assert "reward 1: 50 (said 100)\n  Score: 100\n" in said
+    assert "reward 1, ask 3: 50 (said 100)\n  Score: 100\n" in said
 
 
 def test_a_node_shows_its_reasons_and_its_end(folder: str) -> None:
     said = command("show", folder, "clips-1", "--node", "6").out
-    assert "ended: context overflow: 900 > 512" in said
+    assert "ended by ask 6: context overflow: 900 > 512" in said
     assert "never chosen" not in said
-    assert command("show", folder, "clips-1", "--node", "2").out.count("no score in the reply: 3 tries") == 2
+    reasons = command("show", folder, "clips-1", "--node", "2").out
+    assert reasons.count("unscored, ask 2\n  no score in the reply: 3 tries\n") == 2
+
+
+def test_a_tree_in_which_nothing_was_selected_and_nothing_answered_shows_dashes(tmp_path: Path) -> None:
+    path = str(make_trees(tmp_path / "run", [tree("a", [node(0, unscored=["no score"])], None)]))
+    row = command("show", path).out.splitlines()[1].split()
+    assert row == ["1", "a", "ungraded", "-", "-", "-", "1", "rollouts"]
+    said = command("show", path, "a").out
+    assert "selected - ungraded by best value · first - ungraded\n" in said
+    assert ["╰─○", "0", "-", "0", "-", "-", "ungraded"] in [line.split() for line in said.splitlines()]
+    assert "Q - · N 0 · answer - ungraded\n" in command("show", path, "a", "--node", "0").out
+    shown = json.loads(command("show", path, "a", "--json").out)
+    assert (shown["tree"]["selected"], shown["result"]["answers"]["selected"]) == (None, None)
 
 
 def test_json_holds_everything_unchanged(folder: str) -> None:

@@ -1,9 +1,11 @@
 """The call log: nothing is asked twice, whatever byte the process was killed at."""
 
 import asyncio
+import errno
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from mctsr.errors import ContextOverflow, RecipeError, Refused, RunError, ServerError, ServerGone
 from mctsr.lm.base import Completion, Message, Place, Request, Tally, Usage
 from mctsr.lm.calllog import CallLog, LoggedLM
+from mctsr.lm.gate import Gate
 from mctsr.lm.scripted import Scripted
 
 
@@ -76,7 +79,7 @@ async def test_the_request_is_logged_before_it_leaves(path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [ServerError, ContextOverflow])
 async def test_a_logged_failure_fails_again_in_kind(path: Path, kind: type[ServerError]) -> None:
-    first = LoggedLM(Scripted([kind("no room", status=400)]), CallLog(path))
+    first = LoggedLM(Scripted([kind("no room", status=400, retries=3)]), CallLog(path))
     with pytest.raises(kind):
         await first.complete(place(), request())
     first.close()
@@ -84,6 +87,7 @@ async def test_a_logged_failure_fails_again_in_kind(path: Path, kind: type[Serve
     with pytest.raises(kind, match="no room") as caught:
         await LoggedLM(silent, CallLog(path)).complete(place(), request())
     assert (type(caught.value), caught.value.status, silent.calls) == (kind, 400, [])
+    assert caught.value.retries == 3
 
 
 async def test_a_logged_failure_is_asked_again_on_demand_and_the_last_line_wins(path: Path) -> None:
@@ -127,6 +131,71 @@ async def test_a_cancelled_call_stays_sent_and_counts_as_repeated(path: Path) ->
     again.close()
 
 
+class Queued:
+    """A model whose calls wait for a slot, as a server's do."""
+
+    offers: frozenset[str] = frozenset()
+
+    def __init__(self, limit: int) -> None:
+        self.inner, self.gate = (
+            Scripted(lambda where, _: f"reply {where.draft}", delay=lambda _: 0.01),
+            Gate(limit),
+        )
+        self.logical = self.inner.logical
+
+    async def complete(
+        self, place: Place, request: Request, *, sent: Callable[[], None] = lambda: None
+    ) -> Completion:
+        async with self.gate.slot():
+            return await self.inner.complete(place, request, sent=sent)
+
+
+async def test_a_call_that_is_cancelled_in_the_queue_leaves_no_line(path: Path) -> None:
+    lm = LoggedLM(Queued(1), CallLog(path))
+    tasks = [asyncio.create_task(lm.complete(place(draft), request())) for draft in range(3)]
+    await tasks[0]
+    await asyncio.sleep(0.001)
+    for task in tasks[1:]:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    lm.close()
+    drafts = [line["place"][3] for line in lines(path) if line["t"] == "sent"]  # type: ignore[index]
+    assert drafts == [0, 1]
+    again = LoggedLM(Queued(3), CallLog(path))
+    await asyncio.gather(*(again.complete(place(draft), request()) for draft in range(3)))
+    assert (again.repeated, again.replayed) == (1, 1)
+    again.close()
+
+
+async def test_repetitions_are_counted_over_all_processes(path: Path) -> None:
+    for _ in range(3):
+        lm = LoggedLM(Scripted([ServerGone("killed")]), CallLog(path))
+        with pytest.raises(ServerGone):
+            await lm.complete(place(), request())
+        lm.close()
+    last = LoggedLM(Scripted(["4"]), CallLog(path))
+    assert last.repeated == 2
+    await last.complete(place(), request())
+    last.close()
+    assert (last.repeated, LoggedLM(Scripted([]), CallLog(path)).repeated) == (3, 3)
+
+
+async def test_a_queued_call_with_a_changed_request_makes_the_decision_void_at_once(path: Path) -> None:
+    lm = LoggedLM(Scripted(["old"]), CallLog(path))
+    await lm.complete(place(0), request("before"))
+    lm.decide(1, "time limit", Tally())
+    lm.close()
+    queued = Queued(1)
+    again = LoggedLM(queued, CallLog(path))
+    async with queued.gate.slot():
+        changed = asyncio.create_task(again.complete(place(0), request("after")))
+        await asyncio.sleep(0)
+        assert again.decided(1) is None
+        other = asyncio.create_task(again.complete(place(1), request()))
+    assert [(await changed).text, (await other).text] == ["reply 0", "reply 1"]
+    again.close()
+
+
 async def test_a_reply_to_another_request_is_passed_over_and_counted(path: Path) -> None:
     lm = LoggedLM(Scripted(["old"]), CallLog(path))
     await lm.complete(place(), request("before"))
@@ -138,7 +207,7 @@ async def test_a_reply_to_another_request_is_passed_over_and_counted(path: Path)
 
 
 async def test_decisions_are_read_back_with_their_cost(path: Path) -> None:
-    charged = Tally(2, Usage(10, 5, 1), 1.5, 1, 0, 1, 0)
+    charged = Tally(2, Usage(10, 5, 1), 1.5, 1, 0, 1, 0, frozenset({"dropped top_k", "dropped seed"}))
     lm = LoggedLM(Scripted(["4"]), CallLog(path))
     await lm.complete(place(), request())
     lm.decide(3, "time limit", charged)
@@ -196,16 +265,42 @@ async def test_a_damaged_line_in_the_middle_is_named(path: Path) -> None:
         LoggedLM(Scripted([]), CallLog(path))
 
 
-async def test_a_short_write_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log, real = CallLog(path), os.write
-    monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:5]))
+async def test_a_line_that_cannot_be_written_whole_is_taken_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, real, room = CallLog(path), os.write, [12]
+
+    def write(file: int, data: bytes) -> int:
+        if not room[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = real(file, data[: room[0]])
+        room[0] -= written
+        return written
+
+    log.append({"t": "before"})
+    monkeypatch.setattr(os, "write", write)
     with pytest.raises(OSError, match="No space"):
-        log.append({"t": "sent"})
+        log.append({"t": "a line that is too long"})
     monkeypatch.undo()
+    log.append({"t": "after"})
     log.close()
-    log.append({"t": "whole"})
-    log.close()
-    assert CallLog(path).read() == [{"t": "whole"}]
+    assert CallLog(path).read() == [{"t": "before"}, {"t": "after"}]
+
+
+async def test_a_log_that_is_closed_stays_closed(path: Path) -> None:
+    orphan = Scripted(["late"])
+    lm = LoggedLM(orphan, CallLog(path))
+    lm.close()
+    with pytest.raises(ValueError, match="closed"):
+        await lm.complete(place(), request())
+    assert (orphan.calls, path.exists()) == ([], False)
+    used = CallLog(path)
+    used.append({"t": "whole"})
+    used.close()
+    path.unlink()
+    with pytest.raises(ValueError, match="closed"):
+        used.append({"t": "orphan"})
+    assert not path.exists()
 
 
 async def test_lines_of_two_logs_do_not_mix_with_separators_inside_texts(path: Path) -> None:

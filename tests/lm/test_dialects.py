@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from mctsr.errors import UsageError
 from mctsr.lm import faults, wire
-from mctsr.lm.address import read_address
 from mctsr.lm.base import Usage
 from mctsr.lm.dialects import (
     Kind,
@@ -19,10 +18,12 @@ from mctsr.lm.dialects import (
     adapt,
     chat_body,
     encode,
+    read,
     read_reply,
     split_thought,
 )
 from mctsr.lm.faults import Fault, blamed_field, judge, read_fault, wait_wished
+from mctsr.lm.options import read_address
 
 
 def logical(**changes: object) -> Logical:
@@ -33,9 +34,6 @@ def logical(**changes: object) -> Logical:
         "max_tokens": 96,
         "temperature": 0.7,
         "top_p": 0.95,
-        "top_k": 0,
-        "min_p": 0.0,
-        "repetition_penalty": 1.0,
         "seed": 11,
         "schema": None,
         "extra_body": {},
@@ -209,6 +207,19 @@ def test_changes_drop_and_rename_and_are_noted_only_where_they_bite() -> None:
     assert body["max_completion_tokens"] == 96
     assert not {"max_tokens", "top_k"} & body.keys()
     assert notes == ("renamed max_tokens to max_completion_tokens", "dropped top_k")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (500, b"out of memory", Fault(500, "out of memory")),
+        (200, b'{"choices": []}', Fault(502, "the reply holds no choices")),
+        (200, b'{"choices": [', Fault(502, "the reply is no JSON, perhaps cut off")),
+        (200, b'{"error": {"message": "busy", "code": 503}}', Fault(503, "busy", code="503")),
+    ],
+)
+def test_whatever_holds_no_completion_is_a_fault(status: int, body: bytes, said: Fault) -> None:
+    assert read(status, body) == said
 
 
 def test_lone_surrogates_in_a_request_are_replaced_and_counted() -> None:

@@ -44,7 +44,7 @@ async def test_an_exception_is_raised_and_counted_by_the_caller() -> None:
     with pytest.raises(ContextOverflow):
         await ask.complete(HELLO, part="answer")
     await ask.complete(HELLO, part="answer", attempt=1)
-    assert (ask.tally.calls, ask.tally.failed, ask.tally.usage) == (1, 1, Usage(7, 2))
+    assert (ask.tally.calls, ask.tally.failed, ask.tally.usage) == (2, 1, Usage(7, 2))
     assert lm.calls[1][0] == Place("p", 3, "answer", attempt=1)
 
 

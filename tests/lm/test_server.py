@@ -15,7 +15,8 @@ from aiohttp import web
 from mctsr.errors import ContextOverflow, Refused, ServerError, ServerGone, UsageError
 from mctsr.lm.base import Completion, Message, Place, Request, Usage
 from mctsr.lm.gate import Gate
-from mctsr.lm.roles import Models, RoleSettings, Seat
+from mctsr.lm.options import RoleOptions
+from mctsr.lm.roles import Models, Seat
 from mctsr.lm.server import Server
 from tests.support.fake_server import Body, FakeServer, Fault, chat, cut, drop, hang, raw, status
 
@@ -40,7 +41,7 @@ def client(fake: FakeServer, naps: Callable[[float], Awaitable[None]] | None = N
 
 
 def models(server: Server, *, limit: int = 8, seed: int = 0, **settings: Any) -> Models:
-    return Models(Seat(server, RoleSettings(**settings)), gate=Gate(limit), seed=seed)
+    return Models(Seat(server, RoleOptions(**settings)), gate=Gate(limit), seed=seed)
 
 
 async def ask(
@@ -98,7 +99,7 @@ async def test_the_judge_has_its_own_server_and_settings() -> None:
         client(two, model="big") as judge,
     ):
         lm = Models(
-            Seat(policy, RoleSettings(max_tokens=10)), Seat(judge, RoleSettings(max_tokens=20)), gate=Gate(4)
+            Seat(policy, RoleOptions(max_tokens=10)), Seat(judge, RoleOptions(max_tokens=20)), gate=Gate(4)
         )
         texts = [
             (await lm.complete(HERE, Request(QUESTION.messages, role))).text for role in ("policy", "judge")
@@ -197,6 +198,16 @@ async def test_a_server_that_never_recovers_is_quoted() -> None:
         with pytest.raises(ServerError, match=r"CUDA out of memory \(tries: 3\)") as caught:
             await ask(server)
     assert (type(caught.value), caught.value.status, len(fake.bodies)) == (ServerError, 500, 3)
+    assert caught.value.retries == 2
+
+
+@pytest.mark.parametrize("number", [400, 401])
+async def test_a_final_fault_after_others_tells_of_the_retries(number: int) -> None:
+    async with FakeServer() as fake, client(fake) as server:
+        fake.queue(status(500), status(500), status(number))
+        with pytest.raises(ServerError) as caught:
+            await ask(server)
+    assert (caught.value.status, caught.value.retries) == (number, 2)
 
 
 # Faults that stay
@@ -292,6 +303,21 @@ async def test_what_the_user_added_is_never_dropped() -> None:
             await ask(server, extra_body={"top_k": 20})
 
 
+async def test_another_model_of_a_server_shares_its_connections_and_learns_for_itself() -> None:
+    refuses = {"top_k": "top_k is unknown"}
+    async with FakeServer(refuses=refuses) as fake, client(fake, model="one") as server:
+        other = server.beside("two")
+        await ask(server)
+        fake.refuses = {}
+        assert (await ask(other)).wire == ()
+        assert (other._connection is server._connection, other.info) == (True, None)
+    assert [(body["model"], "top_k" in body) for body in fake.bodies] == [
+        ("one", True),
+        ("one", False),
+        ("two", True),
+    ]
+
+
 async def test_a_burst_of_calls_learns_together() -> None:
     async with FakeServer(refuses={"top_k": "top_k is unknown"}, delay=0.01) as fake, client(fake) as server:
         lm = models(server, limit=20)
@@ -304,7 +330,7 @@ async def test_a_burst_of_calls_learns_together() -> None:
 
 async def test_the_limit_counts_all_roles_together_and_the_oldest_problem_goes_first() -> None:
     async with FakeServer(delay=0.01) as fake, client(fake) as policy, client(fake) as judge:
-        lm = Models(Seat(policy, RoleSettings()), Seat(judge, RoleSettings()), gate=Gate(3))
+        lm = Models(Seat(policy, RoleOptions()), Seat(judge, RoleOptions()), gate=Gate(3))
         for problem in ("old", "new"):
             lm.order(problem)
         calls = [
@@ -337,7 +363,7 @@ async def test_three_hundred_calls_are_in_flight_at_once() -> None:
 async def test_an_overloaded_server_gets_fewer_calls() -> None:
     async with FakeServer() as fake, client(fake) as server:
         gate = Gate(8)
-        lm = Models(Seat(server, RoleSettings()), gate=gate)
+        lm = Models(Seat(server, RoleOptions()), gate=gate)
         fake.queue(*[status(429)] * 8)
         await asyncio.gather(*(lm.complete(HERE._replace(draft=i), QUESTION) for i in range(8)))
         assert gate.limit == 4 + 1  # grown by one after four of the eight successes
@@ -362,10 +388,36 @@ async def test_no_slot_is_held_while_a_call_waits_to_try_again() -> None:
             assert (await slow).retries == 1
 
 
+async def test_a_call_is_reported_as_sent_once_when_it_has_its_first_slot() -> None:
+    async with FakeServer("4", refuses={"top_k": "top_k is unknown"}) as fake, client(fake) as server:
+        gate, seen = Gate(1), list[int]()
+        lm = Models(Seat(server, RoleOptions()), gate=gate)
+        fake.queue(status(500))
+        async with gate.slot():
+            call = asyncio.create_task(lm.complete(HERE, QUESTION, sent=lambda: seen.append(gate.in_flight)))
+            gone = asyncio.create_task(lm.complete(HERE, QUESTION, sent=lambda: seen.append(-1)))
+            await asyncio.sleep(0.01)
+            gone.cancel()
+            assert seen == []
+        assert (await call).retries == 1
+    assert (seen, len(fake.bodies)) == ([1], 3)
+
+
+async def test_a_call_that_cannot_be_reported_as_sent_is_not_sent() -> None:
+    def full() -> None:
+        raise OSError("disk full")
+
+    async with FakeServer() as fake, client(fake) as server:
+        gate = Gate(1)
+        with pytest.raises(OSError, match="disk full"):
+            await Models(Seat(server, RoleOptions()), gate=gate).complete(HERE, QUESTION, sent=full)
+        assert (gate.in_flight, fake.bodies) == (0, [])
+
+
 async def test_a_cancelled_call_closes_its_connection_and_frees_its_slot() -> None:
     async with FakeServer() as fake, client(fake) as server:
         gate = Gate(1)
-        lm = Models(Seat(server, RoleSettings()), gate=gate)
+        lm = Models(Seat(server, RoleOptions()), gate=gate)
         fake.queue(hang())
         task = asyncio.create_task(lm.complete(HERE, QUESTION))
         while not fake.bodies:

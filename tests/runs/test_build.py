@@ -1,7 +1,8 @@
 """From a search to its records: complete enough to replay, strict enough for any reader."""
 
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import jsonschema
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from mctsr.errors import ServerError
+from mctsr.errors import ContextOverflow, ServerError
 from mctsr.lm.base import Completion, Place, Request, Usage
 from mctsr.lm.scripted import Reply, Scripted
 from mctsr.parts import Problem
@@ -17,6 +18,7 @@ from mctsr.prompting import Prompts
 from mctsr.recipes.registry import choose
 from mctsr.runs.attempt import Terms, attempt
 from mctsr.runs.build import summary_record
+from mctsr.runs.files import dumps, loads
 from mctsr.runs.folder import Run
 from mctsr.runs.records import NodeRecord, TreeRecord
 from mctsr.runs.schema import schemas
@@ -61,9 +63,14 @@ def replayed(tree: TreeRecord) -> list[dict[int, tuple[int, float | None]]]:
     states = []
     for event in tree["events"]:
         if event["event"] == "folded":
-            now |= {row["id"]: (row["visits"], row["value"]) for row in event["changed"]}
+            now |= {id: (visits, value) for id, visits, value in event["changed"]}
             states.append(dict(now))
     return states
+
+
+def mentions(tree: TreeRecord, key: Literal["judged", "unscored", "ended"]) -> Counter[int]:
+    """Count how often the folds name each node."""
+    return Counter(id for event in tree["events"] if event["event"] == "folded" for id in event[key])
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -78,7 +85,7 @@ async def test_events_rebuild_every_intermediate_state(
     if done.tree is None:
         assert done.result["status"] == "failed"
         return
-    tree = done.tree
+    tree = cast(TreeRecord, loads(dumps(done.tree)))
     jsonschema.validate(tree, schemas()["tree"])
     states = replayed(tree)
     assert states[-1] == {node["id"]: (node["visits"], node["value"]) for node in tree["nodes"]}
@@ -90,6 +97,9 @@ async def test_events_rebuild_every_intermediate_state(
         if event["event"] == "folded"
     ]
     assert tree["events"][-1] == {"event": "stopped", "reason": done.result["stopped"]}
+    assert mentions(tree, "judged") == {n["id"]: len(n["samples"]) for n in tree["nodes"] if n["samples"]}
+    assert mentions(tree, "unscored") == {n["id"]: len(n["unscored"]) for n in tree["nodes"] if n["unscored"]}
+    assert mentions(tree, "ended") == {n["id"]: 1 for n in tree["nodes"] if n["ended"]}
 
 
 async def test_each_state_on_the_way_is_that_of_the_search_stopped_there(tmp_path: Path) -> None:
@@ -124,6 +134,26 @@ async def test_a_tree_says_what_led_to_each_node_and_what_was_thought_of_it(tmp_
     assert done.result["answers"]["selected"] in done.result["answers"]["distinct"]
     assert (done.result["counts"]["nodes"], done.result["counts"]["rollouts"]) == (3, 1)
     assert done.result["usage"]["calls"] == 7
+
+
+async def test_a_fold_names_who_was_judged_who_was_not_and_who_ended(tmp_path: Path) -> None:
+    def reply(place: Place, request: Request) -> Reply:
+        if request.role == "judge" and place.ask and place.draft == 0:
+            return "I would rather not."
+        return (
+            ContextOverflow("9 > 5")
+            if place.ask == 2 and request.role != "judge"
+            else by_place(place, request)
+        )
+
+    done = await attempt(PROBLEM, terms("mctsr", rollouts=2), Scripted(reply), tmp_path / "log.jsonl")
+    assert done.tree is not None
+    opening, first, second = (event for event in done.tree["events"] if event["event"] == "folded")
+    assert (opening["judged"], opening["unscored"], opening["ended"]) == ([0, 1], [], [])
+    asked = [event["node"] for event in done.tree["events"] if event["event"] == "asked"]
+    assert (first["judged"], first["unscored"], first["ended"]) == ([asked[1]], [2], [])
+    assert (second["born"], second["judged"], second["ended"]) == ([], [asked[2]], [asked[2]])
+    assert first["changed"][-1] == (2, 0, None)
 
 
 async def test_what_gave_no_score_is_counted_by_reason_and_has_no_value(tmp_path: Path) -> None:

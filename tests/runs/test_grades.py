@@ -7,7 +7,7 @@ import pytest
 from mctsr.errors import RunError
 from mctsr.grading import Grader
 from mctsr.runs.folder import Run
-from mctsr.runs.grades import Change, grade_result, regrade
+from mctsr.runs.grades import Change, gold_sha256, grade_result, regrade, with_gold
 from mctsr.runs.writer import RunWriter
 from tests.runs.world import lines, planned, run
 
@@ -59,6 +59,23 @@ def test_regrading_with_other_gold_names_the_verdicts_that_changed(finished: Run
     assert list(again.grades()) == ["sum-0", "sum-1"]
     assert again.grades()["sum-1"]["verdicts"][selected]["equal"] is not before
     assert lines(finished.path / "trees.jsonl") == list(finished.trees())
+
+
+def test_a_hash_of_gold_answers_does_not_depend_on_their_order() -> None:
+    assert gold_sha256({"a": "1", "b": "2"}) == gold_sha256({"b": "2", "a": "1"}) != gold_sha256({"a": "1"})
+
+
+def test_run_json_names_the_problems_with_gold_and_no_gold_answer(finished: Run) -> None:
+    record = with_gold(finished.record, {"sum-2": "7654321", "sum-0": "7654321", "of another file": "1"})
+    assert record["gold_ids"] == ["sum-0", "sum-2"]
+    assert "7654321" not in str(record)
+    assert {**record, "gold_ids": [], "gold_sha256": None} == with_gold(record, {})
+
+
+def test_regrading_tells_run_json_which_problems_have_gold_now(finished: Run) -> None:
+    gold = {"sum-1": "999"}
+    regrade(finished, gold)
+    assert Run.open(finished.path).record == with_gold(finished.record, gold)
 
 
 def test_a_run_that_is_being_written_is_not_regraded(finished: Run) -> None:

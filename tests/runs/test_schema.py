@@ -47,6 +47,17 @@ async def test_a_record_with_a_key_too_few_or_too_many_does_not_fit(tmp_path: Pa
     for change in changes:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**tree, **change}, schemas()["tree"])
+    fold = next(event for event in tree["events"] if event["event"] == "folded")
+    for row in (
+        [0, 1],
+        [0, 1, 2.0, 3],
+        [0.5, 1, None],
+        [0, None, 2.0],
+        {"id": 0, "visits": 1, "value": None},
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**tree, "events": [{**fold, "changed": [row]}]}, schemas()["tree"])
+    jsonschema.validate({**tree, "events": [{**fold, "changed": [[0, 1, None]]}]}, schemas()["tree"])
     del tree["events"]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(tree, schemas()["tree"])

@@ -13,7 +13,7 @@ from mctsr.errors import RunError
 from mctsr.lm.scripted import Scripted
 from mctsr.runs import files
 from mctsr.runs.folder import Run
-from mctsr.runs.layout import file_name, lock_folder
+from mctsr.runs.layout import ensure_free, file_name, lock_folder
 from mctsr.runs.records import RunRecord
 from mctsr.runs.writer import RunWriter
 from tests.runs.world import NOW, connected, everything, lines, planned, run
@@ -48,6 +48,21 @@ def test_a_folder_with_files_of_the_same_names_is_refused_too(tmp_path: Path) ->
     with pytest.raises(RunError, match="holds a run already"):
         RunWriter.create(tmp_path / "run", record(tmp_path))
     assert (tmp_path / "run" / "run.log").read_text() == "mine"
+
+
+@pytest.mark.parametrize("names", [None, (), ("results.jsonl", "notes.txt")])
+def test_a_folder_is_free_when_beginning_a_run_there_deletes_nothing(
+    tmp_path: Path, names: tuple[str, ...] | None
+) -> None:
+    for name in names or ():
+        (tmp_path / name).touch()
+    ensure_free(tmp_path if names is not None else tmp_path / "not" / "there")
+
+
+def test_a_folder_with_results_is_not_free(tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text("{}\n")
+    with pytest.raises(RunError, match="holds a run already"):
+        ensure_free(tmp_path)
 
 
 def test_overwriting_deletes_the_run_and_nothing_else(finished: Path, tmp_path: Path) -> None:

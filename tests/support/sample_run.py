@@ -95,7 +95,10 @@ def events_of(nodes: Sequence[NodeRecord]) -> list[EventRecord]:
                 "event": "folded",
                 "ask": made["id"],
                 "born": [made["id"]],
-                "changed": [{"id": made["id"], "visits": made["visits"], "value": made["value"]}],
+                "judged": [made["id"] for _ in made["samples"]],
+                "unscored": [made["id"] for _ in made["unscored"]],
+                "ended": [made["id"]] if made["ended"] else [],
+                "changed": [(made["id"], made["visits"], made["value"])],
                 "front": [],
                 "faults": ["server error: HTTP 500"] if made["id"] == 4 else [],
                 "tokens": 100,
@@ -187,7 +190,10 @@ def grade(id: str, gold: str, answers: Mapping[str, bool | None]) -> GradeRecord
 
 
 def run_record(ids: Sequence[str] = IDS, **more: object) -> RunRecord:
-    """Make a run.json; any field can be given."""
+    """Make a run.json of problems that all have gold answers, unless `gold_sha256` is None.
+
+    Any field can be given.
+    """
     made: dict[str, object] = {
         "schema": 1,
         "name": "sample",
@@ -204,6 +210,7 @@ def run_record(ids: Sequence[str] = IDS, **more: object) -> RunRecord:
         "problem_hashes": ["" for _ in ids],
         "problems_sha256": "",
         "gold": None,
+        "gold_ids": list(ids) if more.get("gold_sha256", "feed") else [],
         "gold_sha256": "feed",
         "servers": [
             {

@@ -1,6 +1,7 @@
 """Scripted replies for searches: every call gets a text that names its place, scores come from a function."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from mctsr.engine import Outcome, search
 from mctsr.lm.base import Completion, Place, Request
@@ -48,9 +49,9 @@ def hashed(place: Place) -> int:
     return place._replace(attempt=0).seed(5) % 190 - 95
 
 
-def recipe(name: str, **arguments: object) -> Recipe:
+def recipe(name: str, *, width: int = 1, **arguments: object) -> Recipe:
     """Build a shipped recipe."""
-    return choose(name, arguments).build()
+    return replace(choose(name, arguments).build(), width=width)
 
 
 async def grow(

@@ -15,6 +15,7 @@ from mctsr.expand.answer import Answer
 from mctsr.expand.drafts import whole_answer
 from mctsr.expand.refine import REFUSAL, SelfRefine
 from mctsr.judge.self_reward import SelfReward
+from mctsr.kernels.node import DONE, PLANTED, UNSCORED
 from mctsr.parts import Ask, Backup, Draft, Fault, Path, Problem, Selected, Selector, Unscored, Verdict
 from mctsr.select.anywhere import Anywhere, Stored, by_value, uct_mctsr, uct_mctsr_code
 from mctsr.select.chain import Chain
@@ -55,8 +56,10 @@ def test_the_selector_of_stored_scores_keeps_the_laws() -> None:
     check_selector(Anywhere(Stored("ucb"), open_below=3, closed_by="as good"), backup=MctsrCode())
 
 
-def test_the_chain_keeps_the_laws_where_nobody_judges() -> None:
-    check_selector(Chain(), judged=False)
+@pytest.mark.parametrize("judged", [True, False])
+@pytest.mark.parametrize("selector", [Chain(), Chain(again=True, roots=2)])
+def test_the_chain_keeps_the_laws_whether_or_not_somebody_judges(selector: Chain, judged: bool) -> None:
+    check_selector(selector, judged=judged)
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Rogue:
         return self.pick(tree, rng, room)
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
-        tree.front = list(born)
+        """Keep no front."""
 
 
 def fickle(tree: Tree, rng: Generator, room: int, calls: list[int] = []) -> Sequence[Ask]:  # noqa: B006
@@ -100,6 +103,57 @@ def test_a_selector_that_breaks_a_law_is_told_which(
 ) -> None:
     with pytest.raises(LawBroken, match=words):
         check_selector(Rogue(pick))
+
+
+@dataclass(frozen=True)
+class Walker:
+    """A chain that moves to every newborn but those with one of some flags."""
+
+    shunned: int
+    roots: int = 1
+    barrier: bool = True
+
+    def ask(self, tree: Tree, rng: Generator, room: int) -> Sequence[Ask]:
+        return [Ask(node) for node in tree.front if not tree.has(node, DONE)]
+
+    def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
+        tree.front = [node for node in born if not tree.has(node, self.shunned)][-1:] or tree.front
+
+
+@pytest.mark.parametrize(
+    ("shunned", "judged", "words"),
+    [
+        (PLANTED, True, "front holds the unscored node"),
+        (UNSCORED, True, "front holds the planted node"),
+        (UNSCORED, False, "front holds the planted node"),
+        (0, False, "front holds the planted node"),
+    ],
+)
+def test_a_chain_that_moves_to_what_is_no_answer_is_told_so(shunned: int, judged: bool, words: str) -> None:
+    with pytest.raises(LawBroken, match=words):
+        check_selector(Walker(shunned), judged=judged)
+
+
+@pytest.mark.parametrize("roots", [1, 2, 4])
+def test_the_law_meets_the_selector_with_unscored_and_planted_newborn(roots: int) -> None:
+    met: list[tuple[int, bool, bool]] = []
+
+    @dataclass(frozen=True)
+    class Watchful(Walker):
+        def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
+            met.extend((len(tree), tree.has(node, UNSCORED), tree.planted(node)) for node in born)
+            Walker.tell(self, tree, rng, born)
+
+    check_selector(Watchful(UNSCORED | PLANTED, roots=roots))
+    opening = [(unscored, planted) for size, unscored, planted in met if size == roots + 1]
+    assert opening[0] == (False, False)
+    assert opening[-1] == (False, True)
+    assert [planted for _, planted in opening].count(True) == 1
+    assert (True, False) in opening or roots == 1
+    assert [(unscored, planted) for size, unscored, planted in met if size in (roots + 2, roots + 3)] == [
+        (True, False),
+        (False, True),
+    ]
 
 
 # Backups
@@ -244,7 +298,7 @@ async def test_a_judge_that_breaks_a_law_is_told_which() -> None:
         ("mctsr-code", {"rollouts": 8}, 35),
     ],
 )
-async def test_shipped_recipes_keep_the_laws(name: str, arguments: dict[str, object], calls: int) -> None:
+async def test_shipped_recipes_keep_the_laws(name: str, arguments: dict[str, int], calls: int) -> None:
     await check_recipe(recipe(name, **arguments), calls=calls)
     with pytest.raises(LawBroken, match=f"{calls} calls were made, at most {calls - 1}"):
         await check_recipe(recipe(name, **arguments), calls=calls - 1)

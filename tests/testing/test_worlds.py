@@ -15,7 +15,7 @@ from tests.testing.replies import recipe
 SEEDS = 40
 
 
-async def successes(name: str, arguments: dict[str, object], world: Callable[[int], World]) -> int:
+async def successes(name: str, arguments: dict[str, int], world: Callable[[int], World]) -> int:
     """Count the seeds under which the optimum is returned."""
     what, prompts, found = recipe(name, **arguments), Prompts(), 0
     for seed in range(SEEDS):
@@ -37,7 +37,7 @@ async def successes(name: str, arguments: dict[str, object], world: Callable[[in
     ],
 )
 async def test_refining_finds_a_hidden_word_and_drawing_does_not(
-    name: str, arguments: dict[str, object], low: int, high: int
+    name: str, arguments: dict[str, int], low: int, high: int
 ) -> None:
     found = await successes(name, arguments, lambda seed: HiddenWord(seed=seed))
     assert low <= found <= high
@@ -56,7 +56,7 @@ async def test_refining_finds_a_hidden_word_and_drawing_does_not(
     ],
 )
 async def test_in_the_urn_only_the_number_of_draws_counts(
-    name: str, arguments: dict[str, object], low: int, high: int
+    name: str, arguments: dict[str, int], low: int, high: int
 ) -> None:
     found = await successes(name, arguments, lambda seed: Urn(seed=seed))
     assert low <= found <= high

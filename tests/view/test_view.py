@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mctsr.errors import RunError
+from mctsr.runs.verdict import word_of
 from mctsr.view.find import find_problem
 from mctsr.view.problems import problem_views
 from mctsr.view.tree import Moment, NodeView, TreeView, path_to
-from mctsr.view.verdict import word_of
 from tests.support.sample_run import IDS, clips_nodes, grade, node, result, sample, tree
 
 CLIPS = tree(IDS[0], clips_nodes(), 7)
@@ -68,6 +68,13 @@ def test_a_node_view_tells_who_chose_it_and_how_its_numbers_changed() -> None:
     assert (view.children, view.chosen_by, view.moments) == ([5, 6], [5, 6], [Moment(3, 1, 50.0)])
     assert (view.verdict, view.selected, view.flags) == ("right", False, [])
     assert view.as_dict()["moments"] == [{"ask": 3, "visits": 1, "value": 50.0}]
+
+
+def test_a_node_view_tells_which_asks_brought_samples_reasons_and_the_end() -> None:
+    views = {number: NodeView.of(CLIPS, number, None) for number in (0, 2, 6)}
+    found = {number: (view.judged_by, view.unscored_by, view.ended_by) for number, view in views.items()}
+    assert found == {0: ([0, 0], [], None), 2: ([], [2, 2], None), 6: ([6], [], 6)}
+    assert views[6].as_dict()["ended_by"] == 6
 
 
 @pytest.mark.parametrize("number", [-1, 8])

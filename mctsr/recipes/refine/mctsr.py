@@ -18,7 +18,6 @@ def mctsr(
     attempts: int = 3,
     patience: int = 0,
     depth: int = 0,
-    width: int = 1,
 ) -> Recipe:
     """Monte Carlo Tree Self-refine. Zhang et al. 2024, arXiv:2406.07394, section 3.
 
@@ -38,7 +37,6 @@ def mctsr(
         attempts: Tries at one readable score.
         patience: Stop when the best value has not risen for so many rollouts; 0 is off.
         depth: Stop when a node lies so many refinements deep; 0 is off.
-        width: Asks in flight in one tree.
     """
     return Recipe(
         SelfRefine(planted=REFUSAL),
@@ -47,5 +45,4 @@ def mctsr(
         HalfOwnHalfBestChild(),
         first_of(rollouts_done(rollouts), no_gain(patience), max_depth(depth)),
         best_value,
-        width,
     )

@@ -25,7 +25,7 @@ def mctsr_code(
         rollouts: Iterations after the opening.
         max_children: Children a node needs, one as good, before it is fully expanded.
         c: Exploration constant on the scale [-100, 100].
-        temperature: Of every call, unless the command line gives one.
+        temperature: Of every call but the first answer, which is the same in every recipe; the command line wins.
         attempts: Tries at one readable score.
     """
     return Recipe(

@@ -3,7 +3,7 @@
 from mctsr.answer import best_value, weighted_vote
 from mctsr.backup import OwnValue
 from mctsr.expand.answer import Answer
-from mctsr.judge.self_reward import SelfReward
+from mctsr.judge.self_reward import HIGH, LOW, SelfReward
 from mctsr.parts import Answerer
 from mctsr.recipe import Recipe
 from mctsr.select.frontier import Frontier
@@ -29,7 +29,7 @@ def weighted_best_of_n(*, n: int = 8, samples: int = 1, attempts: int = 3) -> Re
         samples: Scores an answer; their mean counts.
         attempts: Tries at one readable score.
     """
-    return _scored(n, samples, attempts, weighted_vote(-100.0, 100.0))
+    return _scored(n, samples, attempts, weighted_vote(LOW, HIGH))
 
 
 def _scored(n: int, samples: int, attempts: int, answerer: Answerer) -> Recipe:

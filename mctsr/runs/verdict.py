@@ -1,8 +1,11 @@
-"""What a graded answer is called: one of five words, so that unknown is never shown as wrong."""
+"""What a graded answer is called: one of five words, so that unknown is never shown as wrong.
+
+The one place that says whether an answer is right. Touches no file and grades nothing itself.
+"""
 
 from typing import Literal
 
-from mctsr.runs.records import GradeRecord
+from .records import GradeRecord
 
 Word = Literal["right", "wrong", "ungradable", "no answer", "ungraded"]
 

@@ -20,7 +20,7 @@ from mctsr.errors import RunError, ServerError
 from mctsr.lm.connect import Connected, Keys, connect
 from mctsr.report import report
 from mctsr.runs.folder import Run, new_folder
-from mctsr.runs.layout import RUN
+from mctsr.runs.layout import RUN, ensure_free
 from mctsr.runs.records import ResultRecord
 from mctsr.runs.writer import RunWriter
 
@@ -66,11 +66,8 @@ def begin(plan: Plan, output_dir: str | None, keys: Keys, way: Way, *, overwrite
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
     """Find out before any call what would stop the writer afterwards."""
-    if (folder / RUN).exists() and not overwrite:
-        raise RunError(
-            f"{folder} holds a run already; go on with `mctsr resume {folder}`, give another --output-dir, "
-            "or --overwrite to delete it"
-        )
+    if not overwrite:
+        ensure_free(folder)
     nearest = next(place for place in (folder, *folder.resolve().parents) if place.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
         raise RunError(f"{folder} cannot be made: {nearest} cannot be written; give another --output-dir")

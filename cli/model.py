@@ -11,7 +11,7 @@ app = typer.Typer(no_args_is_help=True, help="Get and list the model that needs 
 @app.command("get")
 def get(json: Json = False) -> None:
     """Fetch the default model once (93 MB) and print its path; --model embedded then uses it."""
-    from mctsr.models import fetch_default, list_models
+    from mctsr.lm.local.gguf import fetch_default, list_models
 
     if not list_models():
         talk("fetching the default model (93 MB, once)")
@@ -26,7 +26,7 @@ def get(json: Json = False) -> None:
 @app.command("list")
 def list_(json: Json = False) -> None:
     """List the models on this machine; any other .gguf file can be given to --model by its path."""
-    from mctsr.models import list_models
+    from mctsr.lm.local.gguf import list_models
 
     found = list_models()
     screen = Screen()

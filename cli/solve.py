@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from mctsr.errors import UsageError
+from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.lm.options import read_address
-from mctsr.models import EMBEDDED
 from mctsr.runs.settings import RoleOptions, Settings
 
 from . import options as o

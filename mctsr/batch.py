@@ -15,7 +15,7 @@ from platform import python_version
 
 from mctsr.errors import RunError, UsageError
 from mctsr.lm.connect import Connected
-from mctsr.models import EMBEDDED
+from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.parts import Problem
 from mctsr.problems import (
     STDIN,

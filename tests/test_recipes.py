@@ -55,7 +55,7 @@ SHIPPED = [
     ],
 )
 async def test_a_recipe_makes_exactly_these_calls(
-    name: str, arguments: dict[str, object], calls: dict[str, int]
+    name: str, arguments: dict[str, int], calls: dict[str, int]
 ) -> None:
     _, lm, _ = await grow(recipe(name, **arguments), graded(hashed))
     assert Counter(place.part for place, _ in lm.calls) == calls

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mctsr.errors import UsageError
-from mctsr.models import EMBEDDED, find_model
+from mctsr.lm.local.gguf import EMBEDDED, find_model
 
 from .base import LogicalLM, Role
-from .embedded import EmbeddedServer
 from .gate import Gate
+from .local.embedded import EmbeddedServer
 from .options import RoleOptions, Settings, read_address
 from .roles import Models, Seat
 from .server import Server

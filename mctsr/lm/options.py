@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from mctsr.errors import UsageError
-from mctsr.models import EMBEDDED
+from mctsr.lm.local.gguf import EMBEDDED
 
 _ENDPOINTS = re.compile(r"/(chat/completions|completions|models|embeddings|responses)/*$")
 _VERSION = re.compile(r"v\d\w*|beta")

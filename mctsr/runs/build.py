@@ -89,11 +89,6 @@ def result_record(
     return record
 
 
-def failed_record(problem: Problem, reason: str, effort: Effort) -> ResultRecord:
-    """Write down a problem whose search broke off with an error of the recipe's own code."""
-    return _result(problem, reason, Tally(), effort)
-
-
 def summary_record(
     ids: Sequence[str], results: Mapping[str, ResultRecord], grades: Mapping[str, GradeRecord]
 ) -> SummaryRecord:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import cast
 
 from mctsr.errors import RunError
+from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.lm.options import RoleOptions, Settings
-from mctsr.models import EMBEDDED
 
 __all__ = ["RoleOptions", "Settings", "from_record", "to_record"]
 

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
+from mctsr.errors import RecipeError
 from mctsr.kernels import rules, walk
 from mctsr.kernels.node import Floats, Ids
 from mctsr.parts import Ask, Rule
@@ -38,13 +39,20 @@ class Anywhere:
     barrier: bool = False
 
     def ask(self, tree: Tree, rng: Generator, room: int) -> Sequence[Ask]:
-        """Hand out one ask, or none when no candidate is left."""
+        """Hand out one ask, or none when no candidate is left; an id whose score is NaN is passed over.
+
+        Raises:
+            RecipeError: The score is not one number an id.
+        """
         ids = self.candidates(tree)
         if not len(ids):
             return ()
         values = np.asarray(self.score(tree, ids), dtype=np.float64)
-        if np.isnan(values).all():
-            return ()
+        if values.shape != ids.shape or np.isnan(values).all():
+            raise RecipeError(
+                f"the score of Anywhere returned {values.tolist()} for {len(ids)} ids; it must return one number "
+                "for each, not all of them NaN"
+            )
         return (Ask(int(ids[np.nanargmax(values)]), again=self.again),)
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:

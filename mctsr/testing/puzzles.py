@@ -131,3 +131,12 @@ def wrong_workings(puzzle: Puzzle) -> tuple[Working, ...]:
             if working.result != puzzle.answer:
                 found.setdefault(working.result, working)
     return tuple(found.values())[:_WRONG_ANSWERS]
+
+
+if __name__ == "__main__":
+    import json
+    import sys
+
+    for problem, answer in make_problems(int(sys.argv[1]) if len(sys.argv) > 1 else 20, seed=0):
+        row = {"id": problem.id, "question": problem.text, "answer": str(answer)}
+        sys.stdout.write(json.dumps(row) + "\n")

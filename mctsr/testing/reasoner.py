@@ -7,7 +7,7 @@ serves it like any other chat endpoint.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from statistics import NormalDist
@@ -150,11 +150,6 @@ class Simulated:
     def offers(self) -> frozenset[str]:
         """Nothing beyond plain chat."""
         return frozenset()
-
-    def logical(self, place: Place, request: Request) -> Mapping[str, object]:
-        """Resolve a request as a server's client would."""
-        turns = [[turn.role, turn.content] for turn in request.messages]
-        return {"messages": turns, "schema": request.schema, "seed": place.seed(self._seed)}
 
     async def complete(self, place: Place, request: Request) -> Completion:
         """Return the reasoner's reply; words count as tokens."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mctsr import models
+from mctsr.lm.local import gguf as models
 
 from .conftest import Command
 

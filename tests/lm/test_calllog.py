@@ -136,11 +136,9 @@ class Queued:
 
     offers: frozenset[str] = frozenset()
 
-    def __init__(self, limit: int) -> None:
-        self.inner, self.gate = (
-            Scripted(lambda where, _: f"reply {where.draft}", delay=lambda _: 0.01),
-            Gate(limit),
-        )
+    def __init__(self, limit: int, delay: Callable[[Place], float] = lambda _: 0.0) -> None:
+        self.inner = Scripted(lambda where, _: f"reply {where.draft}", delay=delay)
+        self.gate = Gate(limit)
         self.logical = self.inner.logical
 
     async def complete(
@@ -151,10 +149,12 @@ class Queued:
 
 
 async def test_a_call_that_is_cancelled_in_the_queue_leaves_no_line(path: Path) -> None:
-    lm = LoggedLM(Queued(1), CallLog(path))
+    queued = Queued(1, lambda where: 60.0 * where.draft)
+    lm = LoggedLM(queued, CallLog(path))
     tasks = [asyncio.create_task(lm.complete(place(draft), request())) for draft in range(3)]
     await tasks[0]
-    await asyncio.sleep(0.001)
+    while len(queued.inner.calls) < 2:
+        await asyncio.sleep(0)
     for task in tasks[1:]:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

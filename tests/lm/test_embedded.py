@@ -17,9 +17,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from mctsr import models
 from mctsr.errors import MissingExtra, ServerError, UsageError
-from mctsr.lm.embedded import EmbeddedServer
+from mctsr.lm.local import gguf as models
+from mctsr.lm.local.embedded import EmbeddedServer
 from tests.support.llama import N_CTX, N_PARALLEL
 
 
@@ -118,7 +118,7 @@ def test_the_child_is_gone_after_its_parent_is_killed(tmp_path: Path) -> None:
         textwrap.dedent("""
             import asyncio, sys
             from pathlib import Path
-            from mctsr.lm.embedded import EmbeddedServer
+            from mctsr.lm.local.embedded import EmbeddedServer
 
             async def main():
                 async with EmbeddedServer(Path(sys.argv[1]), n_parallel=1, n_ctx=256, threads=1) as server:
@@ -172,7 +172,7 @@ async def test_without_the_binding_the_error_names_the_extra(monkeypatch: pytest
     def hide(name: str, package: str | None = None) -> ModuleSpec | None:
         return None if name == "xllamacpp" else real(name, package)
 
-    monkeypatch.setattr("mctsr.lm.embedded.find_spec", hide)
+    monkeypatch.setattr("mctsr.lm.local.embedded.find_spec", hide)
     with pytest.raises(MissingExtra, match=r"pip install 'mctsr\[embedded\]'"):
         await EmbeddedServer(Path("any.gguf")).start()
 

@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mctsr import models
-from mctsr.lm.embedded import EmbeddedServer
+from mctsr.lm.local import gguf as models
+from mctsr.lm.local.embedded import EmbeddedServer
 
 N_PARALLEL = 4
 N_CTX = 2048

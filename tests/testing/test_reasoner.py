@@ -18,7 +18,8 @@ from mctsr.grading import extract_answer
 from mctsr.judge.self_reward import read_score
 from mctsr.lm.base import Message, Place
 from mctsr.lm.gate import Gate
-from mctsr.lm.roles import Models, RoleSettings, Seat
+from mctsr.lm.options import RoleOptions
+from mctsr.lm.roles import Models, Seat
 from mctsr.lm.server import Server
 from mctsr.prompting import Prompts
 from mctsr.testing.hearing import Ear
@@ -198,7 +199,7 @@ async def test_a_search_over_http_is_the_search_in_process(url: str) -> None:
     what = recipe("mctsr", rollouts=4)
     async with Server(url) as server:
         await server.check()
-        models = Models(Seat(server, RoleSettings()), gate=Gate(4), seed=9)
+        models = Models(Seat(server, RoleOptions()), gate=Gate(4), seed=9)
         over_http = await search(problem, what, models, seed=9)
     inside = await search(problem, what, Simulated(Reasoner(p_solve=0.5), seed=9), seed=9)
     assert over_http.tree.states == inside.tree.states

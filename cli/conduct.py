@@ -1,11 +1,10 @@
-"""Conducting a run from the first call to the exit code: display, Ctrl-C, what is said at the end.
+"""Conducting a run from the first call to the exit code: display, signals, what is said at the end.
 
 Knows: when a run counts as failed, and where its result is printed. Does not know: where settings come from.
 Loads the whole library, so commands import it when they need it.
 """
 
 import asyncio
-import logging
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -17,18 +16,21 @@ from typing import NamedTuple
 
 from mctsr.batch import Plan, Summary, run_record, solve
 from mctsr.errors import RunError, ServerError
-from mctsr.lm.connect import Connected, Keys, connect
+from mctsr.lm.connect import Connected, Found, Keys, connect
+from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.report import report
 from mctsr.runs.folder import Run, new_folder
 from mctsr.runs.layout import RUN, ensure_free
+from mctsr.runs.progress import Overheard
 from mctsr.runs.records import ResultRecord
 from mctsr.runs.writer import RunWriter
 
-from .live import Watch
+from .live import Watch, telling
 from .render import Screen, one_line, talk
 from .report import draw_report
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
+DONE, FAILED = 0, 1
+SIGNALLED = 128
 
 Opening = Callable[[Connected], RunWriter]
 """Begins a run, or goes on with one, once it is known who answers."""
@@ -80,13 +82,14 @@ def conduct(plan: Plan, folder: Path, keys: Keys, opening: Opening, way: Way) ->
         UsageError: Something does not fit the servers.
         ServerError: A server could not be reached at all; nothing was begun.
     """
+    signals: list[int] = []
     try:
         with Watch(way.display) as watch:
-            summary = asyncio.run(_solve(plan, keys, opening, watch))
+            summary = asyncio.run(_solve(plan, keys, opening, watch, signals))
     except asyncio.CancelledError:
         begun = (folder / RUN).exists()
         talk(f"interrupted; {f'go on with: mctsr resume {folder}' if begun else 'nothing was begun'}")
-        return INTERRUPTED
+        return SIGNALLED + (signals[0] if signals else signal.SIGINT)
     return finish(plan, folder, way, summary.error)
 
 
@@ -112,8 +115,8 @@ def finish(plan: Plan, folder: Path, way: Way, error: ServerError | None = None)
     return FAILED if reason else DONE
 
 
-async def _solve(plan: Plan, keys: Keys, opening: Opening, watch: Watch) -> Summary:
-    with _interruptible(watch), _telling(watch):
+async def _solve(plan: Plan, keys: Keys, opening: Opening, watch: Watch, signals: list[int]) -> Summary:
+    with _interruptible(watch, signals), telling(watch):
         roles = [role for role in (plan.settings.policy, plan.settings.judge) if role]
         watch.phase(
             "starting the model" if any(role.starts_here for role in roles) else "waiting for the server"
@@ -121,69 +124,63 @@ async def _solve(plan: Plan, keys: Keys, opening: Opening, watch: Watch) -> Summ
         async with connect(plan.settings, keys) as connected:
             for notice in connected.notices:
                 watch.say(f"notice: {notice}")
+            overheard = connected._replace(models=Overheard(connected.models, watch))
             with opening(connected) as writer:
                 _begin(plan, writer, connected, watch)
-                return await solve(plan, writer, connected, watch)
+                return await solve(plan, writer, overheard, watch)
 
 
 def _begin(plan: Plan, writer: RunWriter, connected: Connected, watch: Watch) -> None:
     before = Run.open(writer.folder)
-    for result in before.results().values():
+    grades = before.grades()
+    for id, result in before.results().items():
         if result["status"] == "ok":
-            watch.progress.count(result, before.grades().get(result["id"]))
-    models = dict.fromkeys(f"{found.model} ({found.kind}) at {found.base_url}" for found in connected.servers)
+            # What was graded by another gold answer is graded anew, and says nothing until then.
+            valid = id in grades and plan.gold.get(id) in (None, grades[id]["gold"])
+            watch.progress.count(result, grades[id] if valid else None)
+    models = dict.fromkeys(f"{found.model} ({found.kind}) {_where(found)}" for found in connected.servers)
     n, done = len(plan.problems), watch.progress.done
     left = f"{n - done} of {n} problems left" if done else f"{n} problem{'' if n == 1 else 's'}"
     watch.say(one_line(f"{left} · {', '.join(models)} · {writer.folder}"))
     watch.begin(n)
 
 
+def _where(found: Found) -> str:
+    return "on a server started here" if found.base_url == EMBEDDED else f"at {found.base_url}"
+
+
 @contextmanager
-def _interruptible(watch: Watch) -> Iterator[None]:
-    """Let the first Ctrl-C cancel the current task, and the second one end the process at once."""
+def _interruptible(watch: Watch, signals: list[int]) -> Iterator[None]:
+    """Let the first Ctrl-C or SIGTERM cancel the current task, and a Ctrl-C after that end the process at once.
+
+    A second SIGTERM changes nothing: `timeout` sends one to the process and one to its group.
+
+    Args:
+        watch: Says that the run is stopping.
+        signals: Receives the number of each signal that came.
+    """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    asked: list[int] = []
+    assert task is not None
 
     def stop(number: int, frame: FrameType | None) -> None:
-        if asked:
+        signals.append(number)
+        if len(signals) == 1:
+            loop.call_soon_threadsafe(task.cancel)
+            more = "press Ctrl-C again" if number == signal.SIGINT else "SIGTERM came; press Ctrl-C"
+            loop.call_soon_threadsafe(watch.say, f"stopping; {more} to end at once")
+        elif number == signal.SIGINT:
             watch.abandon()
-            os._exit(INTERRUPTED)
-        asked.append(number)
-        assert task is not None
-        loop.call_soon_threadsafe(task.cancel)
-        loop.call_soon_threadsafe(watch.say, "stopping; press Ctrl-C again to end at once")
+            os._exit(SIGNALLED + number)
 
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_IGN:
-        yield
-        return
-    signal.signal(signal.SIGINT, stop)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-
-
-class _Notices(logging.Handler):
-    """Shows the library's warnings where the display wants them."""
-
-    def __init__(self, watch: Watch) -> None:
-        super().__init__(logging.WARNING)
-        self._watch = watch
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Show one."""
-        self._watch.say(one_line(f"notice: {record.getMessage()}"))
-
-
-@contextmanager
-def _telling(watch: Watch) -> Iterator[None]:
-    handler, logger = _Notices(watch), logging.getLogger("mctsr")
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
+        for number in heard:
+            signal.signal(number, before[number])
 
 
 def _print_result(plan: Plan, run: Run, way: Way) -> None:
@@ -197,7 +194,8 @@ def _print_result(plan: Plan, run: Run, way: Way) -> None:
         return
     result = next(iter(run.results().values()), None)
     if way.json:
-        screen.json(result)
+        text = _answer(run, result) if result and result["status"] == "ok" else None
+        screen.json(result and {**result, "text": text})
     elif result:
         screen.text(_answer(run, result))
 

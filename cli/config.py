@@ -20,6 +20,8 @@ ARGUMENTS = "recipe_arguments"
 _TABLES = "mctsr.tables"
 _FILE = "mctsr.file"
 _NOT_IN_FILE = {"config", "set", "help"}
+_SECRETS = {"api_key", "judge_api_key"}
+_NOT_SETTINGS = {"dry_run", "json", "quiet", "display", "config"}
 
 
 def whole(least: int | None = None) -> Callable[[object], int]:
@@ -133,6 +135,25 @@ def origin(context: typer.Context, name: str) -> str:
         variables = [option.envvar] if isinstance(option.envvar, str) else option.envvar or []
         return next(variable for variable in variables if os.environ.get(variable))
     return {"COMMANDLINE": "flag", "DEFAULT_MAP": str(context.meta.get(_FILE))}.get(kind, "default")
+
+
+def settings_given(context: typer.Context) -> dict[str, tuple[object, str]]:
+    """List every setting with its value and where that comes from; secrets are only said to be there."""
+    found = {}
+    for option in context.command.params:
+        name = str(option.name)
+        if name in context.params and name not in _NOT_SETTINGS:
+            value = context.params[name]
+            shown = "(not shown)" if value and name in _SECRETS else value
+            found[name] = (shown, origin(context, name))
+    return found
+
+
+def spelt(value: object) -> str:
+    """Write a setting's value in words."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def closest(given: str, allowed: Collection[str]) -> str:

@@ -4,6 +4,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from mctsr.view.words import counted
+
 from .options import OUTPUT, Json, option
 from .render import Screen, talk
 from .runs import RUNS, RunName, RunsDir, open_run
@@ -40,8 +42,7 @@ def export(
     found, screen = open_run(run, base), Screen()
     target = sys.stdout.buffer if output == STREAM else Path(output).expanduser() if output else None
     written = write(found, form, target)
-    unit = "tree" if form == "tree" else "node"
-    talk(f"{written.rows} {unit}{'' if written.rows == 1 else 's'}")
+    talk(counted(written.rows, "tree" if form == "tree" else "node"))
     if written.path is None:
         return
     if json:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from mctsr.errors import RunError
+from mctsr.view.words import counted
 
 from .options import OUTPUT, Json, option
 from .render import Column, Line, Screen, Span, one_line, percent, talk, verdict_style
@@ -41,7 +42,7 @@ def grade(
             [Column("problem"), Column("answer", least=10), Column("before"), Column("now")], _rows(changes)
         )
         screen.line()
-    screen.line(f"{len(changes) or 'no'} verdict{'' if len(changes) == 1 else 's'} changed")
+    screen.line(f"{counted(len(changes), 'verdict') if changes else 'no verdicts'} changed")
     if after is not None:
         was = f" (before: {before.correct} of {before.n})" if before is not None and before.n else ""
         screen.line(f"selected answers right: {after.correct} of {after.n}, {percent(after.share)}{was}")
@@ -62,7 +63,11 @@ def _gold(run: "Run", data: str | None) -> dict[str, str]:
         where = f"{source!r} has none for its problems" if source else "it was given none"
         raise RunError(f"{run.path} has no gold answers to grade with: {where}; give --data FILE")
     if missing:
-        talk(f"{missing} problems of the run have no gold answer and stay ungraded")
+        one = missing == 1
+        talk(
+            f"{counted(missing, 'problem')} of the run {'has' if one else 'have'} no gold answer "
+            f"and {'stays' if one else 'stay'} ungraded"
+        )
     return gold
 
 

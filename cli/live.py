@@ -1,22 +1,22 @@
 """What is seen of a run while it goes on: one moving line on a terminal, few plain lines anywhere else.
 
-Knows: the events of a run, and what can be counted from them. Writes to stderr only, and never stops a run: when
-nobody reads stderr any more, it falls silent. Does not know how problems are solved or graded.
+Knows: how a run's progress is worded. Writes to stderr only, and never stops a run: when
+nobody reads stderr any more, it falls silent. Does not know how anything is solved, graded or counted.
 """
 
+import logging
 import os
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from mctsr.batch import BatchEvent, ProblemFinished, ProblemStarted
+from mctsr.batch import BatchEvent, ProblemFinished
 from mctsr.report import wilson
-from mctsr.rollout import Folded
+from mctsr.runs.progress import CallEvent, Progress
 from mctsr.runs.records import GradeRecord, ResultRecord
 from mctsr.runs.verdict import word_of
 
@@ -32,92 +32,28 @@ SILENCE = 10.0
 LINES = 100
 """Most lines that a plain display spends on finished problems, failed ones left out."""
 
-_WINDOW = 60.0
 _BAR = 24
 
 
-class Progress:
-    """What has happened so far, counted.
-
-    Attributes:
-        phase: What is going on while no problem is.
-        total: Problems of the run.
-        done: Finished ones, those that failed included.
-        failed: Those that failed.
-        in_flight: Problems being searched.
-        rollouts: Asks folded in this process, openings left out.
-        tokens: Prompt and reply tokens in this process.
-        correct: Graded problems whose selected answer is right.
-        graded: Graded problems, those that failed included.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.phase = "starting"
-        self.total = self.done = self.failed = self.in_flight = self.rollouts = self.tokens = 0
-        self.correct = self.graded = 0
-        self._clock = clock
-        self._began = clock()
-        self._before = 0
-        self._spent: deque[tuple[float, int]] = deque()
-
-    def begin(self, total: int) -> None:
-        """Start the clock; what was counted before is an earlier process's."""
-        self.phase, self.total, self._before, self._began = "", total, self.done, self._clock()
-
-    def take(self, event: BatchEvent) -> None:
-        """Count an event."""
-        if isinstance(event, ProblemStarted):
-            self.in_flight += 1
-        elif isinstance(event, ProblemFinished):
-            self.in_flight -= 1
-            self.count(event.result, event.grade)
-        elif isinstance(event, Folded):
-            self.rollouts += event.ask > 0
-            self._spend(event.tally.usage.total_tokens)
-
-    def count(self, result: ResultRecord, grade: GradeRecord | None) -> None:
-        """Count a finished problem."""
-        failed = result["status"] == "failed"
-        self.done += 1
-        self.failed += failed
-        self.graded += failed or grade is not None
-        self.correct += word_of(result["answers"]["selected"], grade) == "right"
-
-    @property
-    def rate(self) -> float:
-        """Tokens a second over the last minute."""
-        now = self._clock()
-        since = max(self._began, now - _WINDOW)
-        return sum(tokens for at, tokens in self._spent if at >= since) / max(now - since, 1.0)
-
-    @property
-    def left(self) -> float | None:
-        """Seconds to go, at the pace so far; None before the first problem of this process is done."""
-        here = self.done - self._before
-        return (self.total - self.done) * (self._clock() - self._began) / here if here else None
-
-    def line(self) -> str:
-        """Say all of it in one line."""
-        if self.phase:
-            return f"{self.phase} · {seconds(self._clock() - self._began)}"
-        parts = [f"{self.done}/{self.total} done", f"{self.in_flight} in flight"]
-        if self.failed:
-            parts.append(f"{self.failed} failed")
-        parts += [f"{self.rollouts} rollouts", f"{number(self.rate, 0)} tokens/s"]
-        if self.correct or self.graded > self.failed:
-            low, high = wilson(self.correct, self.graded)
-            share = 100 * self.correct / self.graded
-            parts.append(f"selected@1 {share:.0f} % [{100 * low:.0f}–{100 * high:.0f}]")
-        if self.left and self.done < self.total:
-            parts.append(f"ETA {seconds(self.left)}")
-        return " · ".join(parts)
-
-    def _spend(self, tokens: int) -> None:
-        now = self._clock()
-        self.tokens += tokens
-        self._spent.append((now, tokens))
-        while self._spent[0][0] < now - _WINDOW:
-            self._spent.popleft()
+def line(progress: Progress) -> str:
+    """Say how far a run is, in one line."""
+    if progress.phase:
+        return f"{progress.phase} · {seconds(progress.seconds)}"
+    calls = f"{progress.calls} call{'' if progress.calls == 1 else 's'} in flight"
+    parts = [f"{progress.done}/{progress.total} done"]
+    if not progress.replies:
+        return " · ".join([*parts, f"waiting for the first reply, {seconds(progress.seconds)}", calls])
+    parts += [f"{progress.open} open", calls]
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    parts += [f"{progress.rollouts} rollouts", f"{number(progress.rate, 0)} tokens/s"]
+    if progress.correct or progress.graded > progress.failed:
+        low, high = wilson(progress.correct, progress.graded)
+        share = 100 * progress.correct / progress.graded
+        parts.append(f"selected@1 {share:.0f} % [{100 * low:.0f}–{100 * high:.0f}]")
+    if progress.left and progress.done < progress.total:
+        parts.append(f"ETA {seconds(progress.left)}")
+    return " · ".join(parts)
 
 
 def told(result: ResultRecord, grade: GradeRecord | None) -> str:
@@ -171,7 +107,7 @@ class Watch:
             else:
                 self._live.console.print(one_line(text), style=style or None, markup=False, highlight=False)
 
-    def __call__(self, event: BatchEvent) -> None:
+    def __call__(self, event: BatchEvent | CallEvent) -> None:
         """Take an event in."""
         with self._lock:
             self.progress.take(event)
@@ -212,19 +148,42 @@ class Watch:
         while not self._over.wait(0.5):
             if time.monotonic() - self._spoke >= SILENCE - 2:
                 with self._lock:
-                    line = self.progress.line()
-                self.say(line)
+                    where = line(self.progress)
+                self.say(where)
 
     def _moving(self) -> "Text":
         from rich.text import Text
 
         with self._lock:
-            line, done, total = self.progress.line(), self.progress.done, self.progress.total
-        room = min(_BAR, (self._live.console.width if self._live else 0) - measure(line) - 1)
+            where, done, total = line(self.progress), self.progress.done, self.progress.total
+        room = min(_BAR, (self._live.console.width if self._live else 0) - measure(where) - 1)
         filled = room * done // total if total else 0
         if room < _BAR // 3:
-            return Text(line)
-        return Text.assemble(("━" * filled, "green"), ("━" * (room - filled), "dim"), " ", line)
+            return Text(where)
+        return Text.assemble(("━" * filled, "green"), ("━" * (room - filled), "dim"), " ", where)
+
+
+class _Notices(logging.Handler):
+    """Shows the library's warnings where the display wants them."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__(logging.WARNING)
+        self._watch = watch
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one."""
+        self._watch.say(one_line(f"notice: {record.getMessage()}"))
+
+
+@contextmanager
+def telling(watch: Watch) -> Iterator[None]:
+    """Show warnings of the library for a while."""
+    handler, logger = _Notices(watch), logging.getLogger("mctsr")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _chosen(style: str) -> str:

@@ -99,7 +99,9 @@ def _words(error: BaseException) -> str:
     said = str(getattr(error, "message", error)).removeprefix("Value error, ").strip()
     if context is None:
         return said
-    if option is None or not said:
+    if option is not None and not said and option.param_type_name == "option":
+        said = f"give {option.opts[0]} {' or '.join((option.metavar or '').split('|'))}"
+    elif option is None or not said:
         said = str(getattr(error, "format_message", lambda: said)()).strip()
     else:
         where = config.origin(context, option.name)

@@ -206,11 +206,20 @@ ExtraBody = Annotated[
 ]
 
 MaxCalls = Annotated[
-    int | None, option("--max-calls", LIMITS, "N", "Calls; default: no limit.", parser=whole(1))
+    int | None,
+    option(
+        "--max-calls",
+        LIMITS,
+        "N",
+        "Calls, checked between rollouts: what is in flight may pass it; default: none.",
+        parser=whole(1),
+    ),
 ]
 TokenLimit = Annotated[
     int | None,
-    option("--token-limit", LIMITS, "N", "Prompt and reply tokens; default: no limit.", parser=whole(1)),
+    option(
+        "--token-limit", LIMITS, "N", "Prompt and reply tokens, likewise; default: none.", parser=whole(1)
+    ),
 ]
 TimeLimit = Annotated[
     float | None,

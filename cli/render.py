@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeAlias
 
+from mctsr.view import words
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -33,6 +35,9 @@ _STEERING = {
     0x2028: "\n",
     0x2029: "\n",
 }
+
+
+number = words.number
 
 
 class Span(NamedTuple):
@@ -71,14 +76,6 @@ def safe(text: str) -> str:
 def one_line(text: str) -> str:
     """Make a text safe and put it on one line."""
     return " ".join(safe(text).split())
-
-
-def number(value: float | None, digits: int = 1) -> str:
-    """Write a number without needless zeros; "-" for None."""
-    if value is None:
-        return "-"
-    text = f"{value:,.{digits}f}".rstrip("0").rstrip(".") if digits else f"{value:,.0f}"
-    return "0" if text == "-0" else text
 
 
 def percent(share: float | None) -> str:

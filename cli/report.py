@@ -1,7 +1,8 @@
 """`mctsr report`: a run in numbers."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from mctsr.view.words import counted, ending, short_model
 
 from .options import Json
 from .render import (
@@ -32,21 +33,22 @@ _COSTS = {
     "call_seconds": "seconds in calls",
     "seconds": "seconds of search",
 }
-_FAULTS = (
-    ("failed", "problems failed"),
-    ("no answer", "problems without a selected answer"),
-    ("ungradable", "selected answers ungradable"),
-    ("ungradable answers", "different answers ungradable"),
-    ("unscored", "evaluations unscored"),
-    ("truncated", "replies truncated"),
-    ("empty", "replies empty"),
-    ("duplicates", "nodes with the text of another"),
-    ("retried", "attempts retried"),
-    ("failed calls", "calls failed for good"),
-    ("repeated", "calls repeated after a kill"),
-    ("replayed", "calls taken from the log"),
-    ("stale", "logged replies that no longer fit"),
-)
+_EVENTS = {
+    "failed": "problems failed",
+    "no_answer": "problems without a selected answer",
+    "ungradable": "selected answers that cannot be graded",
+    "ungradable_answers": "all answers in the trees that cannot be graded",
+    "unscored": "evaluations without a score",
+    "asked_again": "calls asked again for want of a readable score",
+    "truncated": "replies cut at max tokens, the judge's included",
+    "empty": "empty replies",
+    "duplicates": "nodes that repeat the text of another node",
+    "retried": "attempts retried",
+    "failed_calls": "calls failed for good",
+    "repeated": "calls repeated after a kill",
+    "replayed": "calls taken from the log",
+    "stale": "logged replies that no longer fit",
+}
 
 
 def report(run: RunName, base: RunsDir = RUNS, json: Json = False) -> None:
@@ -63,6 +65,8 @@ def report(run: RunName, base: RunsDir = RUNS, json: Json = False) -> None:
 def draw_report(screen: Screen, report: "Report") -> None:
     """Write a report for people."""
     _head(screen, report)
+    if not report.done:
+        return
     screen.line()
     _scores(screen, report)
     screen.line()
@@ -75,12 +79,14 @@ def draw_report(screen: Screen, report: "Report") -> None:
 def _head(screen: Screen, report: "Report") -> None:
     state = Span(report.state, STATE_STYLES.get(report.state, ""))
     screen.line(Span(one_line(report.path), STRONG), "  ", state)
-    judge = f", judged by {report.judge}" if report.judge not in ("", report.model) else ""
+    model, judge = short_model(report.model) or "an unnamed model", ""
+    if report.judge not in ("", report.model):
+        judge = f", judged by {short_model(report.judge)}"
     failed = f", {len(report.failures)} of them failed" if report.failures else ""
-    done = f"{report.done} of {report.total} problems done{failed}"
-    screen.line(
-        one_line(f"{report.recipe} on {report.model or 'an unnamed model'}{judge}, {done}"), wrap=True
-    )
+    done = f"{report.done:,} of {counted(report.total, 'problem')} done{failed}"
+    if not report.done:
+        done = f"no problem is finished yet (0 of {report.total})"
+    screen.line(one_line(f"{report.recipe} on {model}{judge}, {done}"), wrap=True)
     if report.state == "interrupted":
         screen.line(Span(one_line(f"Interrupted; go on with: mctsr resume {report.path}"), DOUBT), wrap=True)
     elif report.failures and report.state != "running":
@@ -106,7 +112,7 @@ def _scores(screen: Screen, report: "Report") -> None:
             str(score.correct),
             str(score.n),
             percent(score.share),
-            interval(score.low, score.high),
+            interval(score.low, score.high) if score.n else "-",
         ]
         for score in report.scores
     ]
@@ -115,7 +121,7 @@ def _scores(screen: Screen, report: "Report") -> None:
         if narrow and score.note:
             screen.line(Span(_named(score), QUIET), wrap=True)
     if report.pending:
-        waiting = f"{report.pending} {'problem is' if report.pending == 1 else 'problems are'} not graded yet"
+        waiting = counted(report.pending, "problem is", "problems are") + " not graded yet"
         screen.line(Span(one_line(f"{waiting}: mctsr grade {report.path}"), DOUBT), wrap=True)
 
 
@@ -141,32 +147,31 @@ def _amount(cost: "Cost | None", key: str) -> str:
 
 def _counts(screen: Screen, report: "Report") -> None:
     """Write every counter; those at zero in one line: that nothing went wrong is said, not left out."""
-    for key, words in _FAULTS:
+    rows: list[Line] = []
+    for key, words in _EVENTS.items():
         if count := report.counts.get(key, 0):
-            style = BAD if key in ("failed", "failed calls") else ""
-            screen.line(Span(f"{number(count):>7}  {words}", style))
+            style = BAD if key in ("failed", "failed_calls") else ""
+            rows.append([Span(words, style), Span(number(count), style)])
         if key == "unscored":
-            _reasons(screen, report.unscored_reasons)
-    if none := [key for key, _ in _FAULTS if not report.counts.get(key, 0)]:
-        screen.line(Span(f"none: {', '.join(none)}", QUIET), wrap=True)
-
-
-def _reasons(screen: Screen, reasons: Mapping[str, int]) -> None:
-    for reason, count in reasons.items():
-        screen.line(Span(f"{number(count):>11}  {one_line(reason)}", QUIET))
+            reasons = report.unscored_reasons.items()
+            rows += [[Span(f"  {one_line(why)}", QUIET), Span(number(n), QUIET)] for why, n in reasons]
+    if rows:
+        screen.table([Column("what else happened", least=20), Column("", right=True)], rows)
+    if none := [words for key, words in _EVENTS.items() if not report.counts.get(key, 0)]:
+        screen.line(Span(f"none: {'; '.join(none)}", QUIET), wrap=True)
 
 
 def _rest(screen: Screen, report: "Report") -> None:
-    stops = [f"{reason} {count}" for reason, count in report.stopped.items()]
-    passed = [
-        f"{limit}: in {len(by)} problems, by at most {max(by)}" for limit, by in report.overshoot.items()
-    ]
     screen.line()
-    for name, words in (
-        ("stopped", stops),
-        ("limits passed", passed),
-        ("changed for the server", report.wire),
-    ):
+    if report.stopped:
+        why = Column("why the searches stopped", least=20)
+        rows = [[one_line(ending(reason)), number(count)] for reason, count in report.stopped.items()]
+        screen.table([why, Column("problems", right=True)], rows)
+    passed = [
+        f"{limit}: in {counted(len(by), 'problem')}, by at most {max(by):,}"
+        for limit, by in report.overshoot.items()
+    ]
+    for name, words in (("limits passed", passed), ("changed for the server", report.wire)):
         if words:
             screen.text(f"{name}: " + one_line(", ".join(words)))
     if report.failures:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mctsr.view.words import short_model
+
 from .options import OUTPUT, Json, option
 from .render import BAD, DOUBT, GOOD, QUIET, STRONG, Column, Line, Screen, Span, one_line, percent
 
@@ -70,21 +72,21 @@ def _row(report: "Report") -> Line:
     score = report.selected
     known = score is not None and score.n > 0
     return [
-        Span(one_line(Path(report.path).name), STRONG),
+        Span(one_line(report.name), STRONG),
         Span(report.state, STATE_STYLES.get(report.state, "")),
         f"{report.done}/{report.total}",
         percent(score.share) if score and known else Span("ungraded" if score is None else "-", QUIET),
         Span(interval(score.low, score.high) if score and known else "", QUIET),
         report.created[:16].replace("T", " "),
         one_line(report.recipe),
-        one_line(report.model) or "-",
+        one_line(short_model(report.model)) or "-",
     ]
 
 
 def _entry(report: "Report") -> dict[str, object]:
     score = report.selected
     return {
-        "name": Path(report.path).name,
+        "name": report.name,
         "path": report.path,
         "state": report.state,
         "problems": report.total,

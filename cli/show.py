@@ -1,17 +1,18 @@
 """`mctsr show`: the problems of a run, one problem's tree, or one node in full."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mctsr.errors import RunError
+from mctsr.view.words import counted, ending
 
 from .config import whole
 from .options import OUTPUT, Json, option
 from .render import (
     DOUBT,
     HEAD,
+    PIPED,
     QUIET,
     STRONG,
     Column,
@@ -28,9 +29,10 @@ from .runs import RUNS, RunName, RunsDir, open_run
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
+    from mctsr.view.node import NodeView
     from mctsr.view.problems import ProblemView
     from mctsr.view.tree import Line as NodeLine
-    from mctsr.view.tree import NodeView, TreeView
+    from mctsr.view.tree import TreeView
 
 
 def show(
@@ -38,7 +40,9 @@ def show(
     problem: Annotated[
         str | None,
         typer.Argument(
-            metavar="ID", help="A problem's id, its beginning, or '#N' for the N-th.", show_default=False
+            metavar="ID",
+            help="A problem's id, its beginning, or its number: 3 or '#3' for the third.",
+            show_default=False,
         ),
     ] = None,
     node: Annotated[
@@ -67,7 +71,7 @@ def show(
 
 
 def _list(screen: Screen, run: "Run", *, json: bool) -> None:
-    from mctsr.view.problems import problem_views
+    from mctsr.view.problems import problem_views, remainder
 
     views = problem_views(run.record["problem_ids"], run.results(), run.grades())
     if json:
@@ -83,13 +87,12 @@ def _list(screen: Screen, run: "Run", *, json: bool) -> None:
         Column("nodes", right=True, spare=True),
         Column("stopped", least=10, spare=True),
     ]
-    screen.table(columns, [_row(view) for view in views])
-    if unfinished := len(run.unfinished()):
-        screen.line()
-        screen.line(
-            Span(one_line(f"{unfinished} not finished; go on with: mctsr resume {run.path}"), DOUBT),
-            wrap=True,
-        )
+    if views:
+        screen.table(columns, [_row(view) for view in views])
+    if left := remainder(run):
+        if views:
+            screen.line()
+        screen.line(Span(one_line(left), DOUBT), wrap=True)
     for note in run.notes:
         screen.line(Span(one_line(note), DOUBT), wrap=True)
 
@@ -105,18 +108,20 @@ def _row(view: "ProblemView") -> Line:
         Span(_answer(answers["first"]), verdict_style(view.verdicts["first"])),
         Span(_answer(view.gold), QUIET),
         str(result["counts"]["nodes"]),
-        one_line(result["stopped"]),
+        one_line(ending(result["stopped"])),
     ]
 
 
 def _tree(screen: Screen, run: "Run", id: str, *, json: bool) -> None:
-    from mctsr.view.graph import ASCII, UNICODE
+    from mctsr.view.graph import ASCII, UNICODE, fitting
     from mctsr.view.problems import ProblemView
     from mctsr.view.tree import TreeView
 
     tree, grade = run.tree(id), run.grades().get(id)
     problem = ProblemView.of(run.record["problem_ids"].index(id) + 1, run.results()[id], grade)
-    view = TreeView.of(tree, grade, UNICODE if screen.unicode else ASCII)
+    room = PIPED // 4 if screen.width is None else screen.width // 3
+    most = fitting(room, len(tree["nodes"]))
+    view = TreeView.of(tree, grade, UNICODE if screen.unicode else ASCII, most=most)
     if json:
         verdicts = {line.node["id"]: line.verdict for line in view.lines}
         nodes = [verdicts[node["id"]] for node in tree["nodes"]]
@@ -125,12 +130,12 @@ def _tree(screen: Screen, run: "Run", id: str, *, json: bool) -> None:
     screen.line(Span(one_line(id), STRONG), Span(f"  #{problem.number} · {one_line(view.recipe)}", QUIET))
     screen.text(view.problem)
     screen.line()
-    _facts(screen, problem)
+    _facts(screen, problem, view.choice(problem.result["selected_by"]))
     screen.line()
     _draw(screen, view)
 
 
-def _facts(screen: Screen, view: "ProblemView") -> None:
+def _facts(screen: Screen, view: "ProblemView", choice: str) -> None:
     answers, word = view.result["answers"], view.verdicts["selected"]
     first = f"first {_answer(answers['first'])} {view.verdicts['first']}"
     gold = "" if view.gold is None else f" · gold {one_line(view.gold)}"
@@ -138,58 +143,61 @@ def _facts(screen: Screen, view: "ProblemView") -> None:
         "selected ",
         Span(_answer(answers["selected"]), STRONG),
         Span(f" {word}", verdict_style(word)),
-        f" by {one_line(view.result['selected_by'])} · {first}{gold}",
+        f" ({one_line(choice)}) · {first}{gold}",
         wrap=True,
     )
     usage, counts = view.result["usage"], view.result["counts"]
-    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
-    size = f"{counts['nodes']} nodes, {counts['rollouts']} rollouts"
-    cost = f"{number(usage['calls'])} calls, {number(tokens)} tokens, {duration(view.result['seconds'])}"
-    screen.line(f"stopped: {one_line(view.result['stopped'])} · {size} · {cost}", wrap=True)
+    tokens = counted(usage["prompt_tokens"] + usage["completion_tokens"], "token")
+    size = f"{counted(counts['nodes'], 'node')}, {counted(counts['rollouts'], 'rollout')}"
+    cost = f"{counted(usage['calls'], 'call')}, {tokens}, {duration(view.result['seconds'])}"
+    screen.line(f"stopped: {one_line(ending(view.result['stopped']))} · {size} · {cost}", wrap=True)
 
 
 def _draw(screen: Screen, view: "TreeView") -> None:
     columns = [
-        Column(""),
-        Column("node", right=True),
+        Column("node"),
+        Column("from", right=True),
         Column("Q", right=True),
         Column("N", right=True),
-        Column("rewards", least=12),
         Column("answer", least=8),
         Column("verdict"),
-        Column("", least=8),
+        Column("", least=8, spare=True),
+        Column("rewards", least=12, spare=True),
     ]
     heading, *rows = layout(columns, [_cells(line) for line in view.lines], screen.width)
     screen.line(*heading)
-    wide = max(len(line.graph) for line in view.lines)
     for line, row in zip(view.lines, rows, strict=True):
+        if line.heads:
+            more = "…" if screen.unicode else "..."
+            deeper = f"{more} depth {line.node['depth']}, below node {line.node['parent']}"
+            screen.line(Span(deeper, HEAD))
         screen.line(*row)
         for remark in line.remarks:
-            screen.text(remark, DOUBT, indent=f"{line.below:<{wide}}  ")
+            screen.text(remark, DOUBT, indent=f"{line.below} ")
     screen.line()
     for ask, fault in view.faults:
         screen.text(f"no draft from ask {ask}: {one_line(fault)}", DOUBT)
     mark = "●" if screen.unicode else "*"
-    legend = f"{mark} path to the selected answer · Q value at the end · N visits · rewards: each evaluation"
-    screen.line(Span(legend, HEAD), wrap=True)
+    legend = f"{mark} path to the selected answer · from: the parent · Q value at the end · N visits"
+    screen.line(Span(f"{legend} · rewards: each evaluation", HEAD), wrap=True)
 
 
 def _cells(line: "NodeLine") -> Line:
     node, style = line.node, STRONG if line.on_path else ""
     return [
-        Span(line.graph, style),
-        Span(str(node["id"]), style),
+        Span(f"{line.graph} {node['id']}", style),
+        "-" if node["parent"] is None else str(node["parent"]),
         Span(number(node["value"]), style),
         str(node["visits"]),
-        " ".join(number(reward) for reward in line.rewards) or "-",
         Span(_answer(node["answer"]), style),
         Span(line.verdict, verdict_style(line.verdict)),
-        Span(", ".join(line.flags), QUIET),
+        Span(", ".join(line.flags), STRONG if line.selected else QUIET),
+        " ".join(number(reward) for reward in line.rewards) or "-",
     ]
 
 
 def _node(screen: Screen, run: "Run", id: str, number_: int, *, json: bool) -> None:
-    from mctsr.view.tree import NodeView
+    from mctsr.view.node import NodeView
 
     tree, grade = run.tree(id), run.grades().get(id)
     try:
@@ -207,12 +215,8 @@ def _node_facts(screen: Screen, id: str, view: "NodeView") -> None:
     node = view.node
     marks = "".join(f" · {flag}" for flag in view.flags)
     screen.line(Span(one_line(id), STRONG), Span(f" node {node['id']}", STRONG), marks)
-    below = "a root" if node["parent"] is None else f"below node {node['parent']}"
-    children = f" · children {_listed(view.children)}" if view.children else ""
-    screen.line(f"{below} · depth {node['depth']} · born of ask {node['ask']}{children}", wrap=True)
-    chosen = f"chosen by ask {_listed(view.chosen_by)}" if view.chosen_by else "never chosen"
-    ended = f" · ended by ask {view.ended_by}: {one_line(node['ended'])}" if node["ended"] else ""
-    screen.line(f"{chosen}{ended}", wrap=True)
+    screen.line(view.place, wrap=True)
+    screen.line(one_line(view.fate), wrap=True)
     word = Span(view.verdict, verdict_style(view.verdict))
     screen.line(f"Q {number(node['value'])} · N {node['visits']} · answer {_answer(node['answer'])} ", word)
     if len(view.moments) > 1:
@@ -225,9 +229,8 @@ def _node_texts(screen: Screen, view: "NodeView") -> None:
     for name, text in node["work"].items():
         _section(screen, name, text)
     _section(screen, "answer in full", node["text"])
-    for n, (sample, ask) in enumerate(zip(node["samples"], view.judged_by, strict=True), 1):
-        changed = "" if sample["raw"] == sample["value"] else f" (said {number(sample['raw'])})"
-        _section(screen, f"reward {n}, ask {ask}: {number(sample['value'])}{changed}", sample["text"])
+    for heading, sample in zip(view.rewards, node["samples"], strict=True):
+        _section(screen, heading, sample["text"])
     for reason, ask in zip(node["unscored"], view.unscored_by, strict=True):
         _section(screen, f"unscored, ask {ask}", reason)
 
@@ -240,7 +243,3 @@ def _section(screen: Screen, name: str, text: str) -> None:
 
 def _answer(answer: str | None) -> str:
     return one_line(answer or "") or "-"
-
-
-def _listed(ids: Sequence[int]) -> str:
-    return ", ".join(map(str, ids))

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from difflib import get_close_matches
 from json import loads
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from mctsr.lm.options import read_address
 from mctsr.runs.settings import RoleOptions, Settings
 
 from . import options as o
-from .config import origin, recipe_arguments
+from .config import origin, recipe_arguments, settings_given, spelt
 from .render import Column, Screen, number, one_line, talk
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 _STDIN = "-"
 _OLD_VARIABLE = "OPENAI_API_BASE"
-_SECRETS = {"api_key", "judge_api_key"}
-_NOT_SETTINGS = {"dry_run", "json", "quiet", "display", "config"}
 
 
 def solve(
@@ -65,7 +64,10 @@ def solve(
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> int:
-    """Solve the problems of a file, or one question, by tree search on a language model."""
+    """Solve the problems of a file, or one question, by tree search on a language model.
+
+    Standard input holds JSON Lines, or one question in plain text, however many lines it has.
+    """
     name = _source_name(data, question, picked=bool(limit or ids))
     settings = Settings(
         recipe=recipe,
@@ -95,7 +97,10 @@ def solve(
 
     from mctsr.batch import plan
 
-    planned = plan(settings, data, question, sys.stdin.read() if data == _STDIN else None)
+    text = sys.stdin.read() if data == _STDIN else None
+    planned = plan(settings, data, question, text)
+    if data is not None and not (quiet or display is o.Display.NONE):
+        _warn(data, text)
     if dry_run:
         return _show_plan(context, planned, json=json)
 
@@ -144,16 +149,23 @@ def _seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[
             "--model embedded starts a server of its own; leave out --base-url, or name another model"
         )
     if not policy.base_url and not policy.starts_here:
-        raise UsageError("no server; give --base-url URL (or OPENAI_BASE_URL), or --model embedded")
+        given = f" for --model {policy.model}; {_did_you_mean(policy.model)}" if policy.model else "; "
+        raise UsageError(f"no server{given}give --base-url URL (or OPENAI_BASE_URL), or --model embedded")
     policy = _addressed(policy)
     if judge is not None:
         judge = _addressed(judge)
         if not policy.base_url and not judge.base_url and not judge.starts_here:
-            raise UsageError(f"no server for --judge-model {judge.model}; give --judge-base-url URL")
+            hint = _did_you_mean(judge.model or "")
+            raise UsageError(f"no server for --judge-model {judge.model}; {hint}give --judge-base-url URL")
         same = (judge.base_url or policy.base_url) == policy.base_url and not judge.starts_here
         body = policy.extra_body if same else {}
         judge = replace(judge, temperature=policy.temperature, top_p=policy.top_p, extra_body=body)
     return replace(settings, policy=policy, judge=judge), notices
+
+
+def _did_you_mean(model: str) -> str:
+    near = get_close_matches(model.lower(), [EMBEDDED], cutoff=0.75)
+    return f"did you mean {EMBEDDED}? Otherwise " if near else ""
 
 
 def _addressed(role: RoleOptions) -> RoleOptions:
@@ -172,16 +184,28 @@ def _announce(settings: Settings, data: str, notices: list[str]) -> None:
     """Say what is going to happen, before anything heavy is loaded."""
     from importlib.metadata import version
 
-    talk(f"mctsr {version('mctsr')} · recipe {settings.recipe} · {data} · server {_server(settings.policy)}")
+    talk(
+        f"mctsr {version('mctsr')} · recipe {settings.recipe} · {data} · {_server(settings.policy, word='server ')}"
+    )
     for notice in notices:
         talk(f"notice: {notice}")
 
 
-def _server(role: RoleOptions, other: RoleOptions | None = None) -> str:
+def _warn(data: str, text: str | None) -> None:
+    """Say what of the data is not used, or is taken otherwise than it may be meant."""
+    from mctsr.problems import read_notes
+
+    for note in read_notes(data, stdin=text):
+        talk(one_line(f"notice: {note}"))
+
+
+def _server(role: RoleOptions, other: RoleOptions | None = None, *, word: str = "") -> str:
     """Say where a role's model is; a role without a place of its own shares that of the `other`."""
     if role.base_url:
-        return role.base_url
-    return f"started here for {role.model}" if role.starts_here or other is None else _server(other)
+        return f"{word}{role.base_url}"
+    if role.starts_here or other is None:
+        return "embedded model" if role.model == EMBEDDED else f"embedded model {role.model}"
+    return _server(other)
 
 
 def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> int:
@@ -197,7 +221,7 @@ def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> int:
         "problems": len(plan.problems),
         "servers": servers,
         "expected": {**cost._asdict(), "total_calls": cost.total_calls, "total_tokens": cost.total_tokens},
-        "settings": _given(context),
+        "settings": settings_given(context),
     }
     if json:
         screen.json(told)
@@ -215,24 +239,7 @@ def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> int:
     screen.line()
     columns = [Column("setting"), Column("value", least=20), Column("from", least=10)]
     screen.table(
-        columns, [[name, one_line(_spelt(value)), where] for name, (value, where) in _given(context).items()]
+        columns,
+        [[name, one_line(spelt(value)), where] for name, (value, where) in settings_given(context).items()],
     )
     return 0
-
-
-def _given(context: typer.Context) -> dict[str, tuple[object, str]]:
-    """List every setting with its value and where that comes from; secrets are only said to be there."""
-    found = {}
-    for option in context.command.params:
-        name = str(option.name)
-        if name in context.params and name not in _NOT_SETTINGS:
-            value = context.params[name]
-            shown = "(not shown)" if value and name in _SECRETS else value
-            found[name] = (shown, origin(context, name))
-    return found
-
-
-def _spelt(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value)) or "-"
-    return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -78,7 +78,7 @@ class Caller:
         try:
             completion = await self._lm.complete(place, request)
         except ServerError as error:
-            self.tally.fail(error)
+            self.tally.fail(error, attempt=attempt)
             raise
-        self.tally.count(completion)
+        self.tally.count(completion, attempt=attempt)
         return completion

@@ -18,6 +18,8 @@ from mctsr.errors import PromptError
 _FRONT = re.compile(r"\A\+\+\+\n(.*?)\n\+\+\+\n(.*)\Z", re.DOTALL)
 _ROLE = re.compile(r'^\{\{role "(system|user|assistant)"\}\}\n', re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
+_NAME = re.compile(r"[a-z_]+")
+_BRACES = re.compile(r"\{\{[^{}]*\}\}")
 _KEYS = {"inputs", "output", "source", "schema"}
 
 
@@ -73,6 +75,7 @@ def parse(name: str, text: str) -> Prompt:
         raise PromptError(f"prompt {name!r}: front matter is not TOML: {error}") from None
     if head.keys() - _KEYS or {"inputs", "output", "source"} - head.keys():
         raise PromptError(f"prompt {name!r}: front matter has {sorted(head)}, allowed are {sorted(_KEYS)}")
+    _check_types(name, head)
     parts = _ROLE.split(front[2])
     sections = tuple(zip(parts[1::2], (part.strip("\n") for part in parts[2::2]), strict=True))
     if parts[0].strip() or not sections or sections[-1][0] != "user":
@@ -80,11 +83,21 @@ def parse(name: str, text: str) -> Prompt:
             f'prompt {name!r}: the text must be role sections, the last one {{{{role "user"}}}}'
         )
     inputs = frozenset(head["inputs"])
-    used = {found for _, template in sections for found in _PLACEHOLDER.findall(template)}
-    if used != inputs:
+    used = {found[2:-2] for _, template in sections for found in _BRACES.findall(template)}
+    if used != inputs or not all(map(_NAME.fullmatch, inputs)):
         raise PromptError(f"prompt {name!r}: inputs {sorted(inputs)} but the text uses {sorted(used)}")
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return Prompt(name, inputs, head["output"], head["source"], sections, head.get("schema"), digest)
+
+
+def _check_types(name: str, head: Mapping[str, object]) -> None:
+    inputs = head["inputs"]
+    if not isinstance(inputs, list) or not all(isinstance(one, str) for one in inputs):
+        raise PromptError(f"prompt {name!r}: inputs is {inputs!r}; it must be a list of names")
+    if head["output"] not in ("text", "score"):
+        raise PromptError(f'prompt {name!r}: output is {head["output"]!r}; it must be "text" or "score"')
+    if not isinstance(head["source"], str) or not isinstance(head.get("schema", {}), dict):
+        raise PromptError(f"prompt {name!r}: source must be a text and schema a table")
 
 
 def shipped_folder() -> Path:
@@ -127,7 +140,8 @@ def _read_folder(folder: Path) -> dict[str, Prompt]:
     found = {}
     for file in sorted(folder.glob("*.md")):
         try:
-            found[file.stem] = parse(file.stem, file.read_text(encoding="utf-8"))
+            # Not read_text: the hash is of the file as it lies on disk, line ends and all.
+            found[file.stem] = parse(file.stem, file.read_bytes().decode("utf-8"))
         except UnicodeDecodeError as error:
             raise PromptError(f"prompt file {str(file)!r} is not UTF-8: {error}") from None
     if not found:

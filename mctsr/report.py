@@ -98,7 +98,7 @@ class Report:
     """A run in numbers.
 
     Attributes:
-        name: Of the run; `path` is its folder, `created` when it began, `recipe` what grew the trees.
+        name: Of the run's folder; `path` is the folder, `created` when it began, `recipe` what grew the trees.
         state: "finished", "interrupted", "running" or "failed".
         model: What answered; `judge` what scored, "" when it was the same model or none.
         total: Problems of the run; `done` those with a result, failed ones included.
@@ -161,7 +161,7 @@ def report(run: "Run") -> Report:
     record, results, grades = run.record, list(run.results().values()), run.grades()
     with_gold = {*record["gold_ids"], *grades}
     return Report(
-        name=record["name"],
+        name=run.path.resolve().name,
         path=str(run.path),
         state=run.state,
         created=record["created"],
@@ -220,17 +220,17 @@ def _tokens(usage: UsageRecord) -> tuple[int, int, int, int]:
 
 
 def _counts(results: Iterable[ResultRecord], grades: Mapping[str, GradeRecord]) -> dict[str, int]:
-    """Count what happened; "ungradable" counts selected answers, "ungradable answers" all different ones."""
+    """Count what happened; "ungradable" counts selected answers, "ungradable_answers" all different ones."""
     counts: Counter[str] = Counter(failed=0, ungradable=0)
     for result in results:
         selected, grade = result["answers"]["selected"], grades.get(result["id"])
         words = [word_of(answer, grade) for answer in (grade["verdicts"] if grade else ())]
         counts["failed"] += result["status"] == "failed"
         counts["ungradable"] += word_of(selected, grade) == "ungradable"
-        counts["ungradable answers"] += words.count("ungradable")
-        counts["no answer"] += result["status"] == "ok" and selected is None
+        counts["ungradable_answers"] += words.count("ungradable")
+        counts["no_answer"] += result["status"] == "ok" and selected is None
         counts.update(result["counts"])
-    return {name.replace("_", " "): count for name, count in counts.items()}
+    return dict(counts)
 
 
 def _overshoot(results: Iterable[ResultRecord]) -> dict[str, list[int]]:

@@ -97,21 +97,10 @@ def test_values_that_do_not_fit_the_inputs_are_refused(values: dict[str, str], w
 
 # Filling
 
-HOSTILE = st.sampled_from(
-    [
-        "{{problem}}",
-        "{{answer}}",
-        "{{",
-        "}}",
-        '{{role "user"}}\n',
-        "\n+++\n",
-        "$1",
-        "\\1",
-        "\\g<0>",
-        "\\frac{a}{b}",
-    ]
-    + ["{0}", "{problem}", "%s", "%(problem)s", "$problem", "\r\n", "\\", "\x00", "ß"]
-)
+LATEX = ("\\frac{a}{b}", "$1$", "\\", "{0}")
+FORMATS = ("{problem}", "$problem", "%(problem)s", "%s", "\\1", "\\g<0>")
+MARKERS = ("{{problem}}", "{{answer}}", "{{", "}}", '{{role "user"}}\n', "\n+++\n", "\r\n", "\x00", "ß")
+HOSTILE = st.sampled_from([*LATEX, *FORMATS, *MARKERS])
 VALUES = st.lists(HOSTILE | st.text(max_size=8), max_size=6).map("".join)
 
 
@@ -203,3 +192,26 @@ def test_the_schema_of_a_score_is_valid_and_says_what_a_score_is() -> None:
     assert not judge.is_valid({"reason": "x", "score": 5, "more": 1})
     assert list(schema["properties"]) == ["reason", "score"], "the reason is written before the score"
     assert json.loads(json.dumps(schema)) == schema
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        'inputs = 3\noutput = "text"\nsource = "x"',
+        'inputs = ["problem", 1]\noutput = "text"\nsource = "x"',
+        'inputs = ["problem"]\noutput = 3\nsource = "x"',
+        'inputs = ["problem"]\noutput = "prose"\nsource = "x"',
+        'inputs = ["problem"]\noutput = "text"\nsource = 3',
+        'inputs = ["problem"]\noutput = "text"\nsource = "x"\nschema = "x"',
+    ],
+)
+def test_front_matter_of_the_wrong_type_is_a_prompt_error(front: str) -> None:
+    with pytest.raises(PromptError, match="'p'"):
+        parse("p", f'+++\n{front}\n+++\n{{{{role "user"}}}}\n{{{{problem}}}}\n')
+
+
+@pytest.mark.parametrize("spelling", ["{{Problem}}", "{{problem1}}", "{{ problem }}", "{{}}"])
+def test_a_misspelt_placeholder_is_found_before_a_model_sees_it(spelling: str) -> None:
+    front = 'inputs = ["problem"]\noutput = "text"\nsource = "x"'
+    with pytest.raises(PromptError, match="the text uses"):
+        parse("p", f'+++\n{front}\n+++\n{{{{role "user"}}}}\n{{{{problem}}}} {spelling}\n')

@@ -98,17 +98,17 @@ def test_everything_that_went_wrong_is_counted(folder: Path) -> None:
     assert wrong == {
         "failed": 1,
         "ungradable": 1,
-        "ungradable answers": 2,
+        "ungradable_answers": 2,
         "nodes": 9,
         "rollouts": 6,
         "unscored": 4,
         "truncated": 1,
         "duplicates": 1,
         "retried": 6,
-        "failed calls": 6,
+        "failed_calls": 6,
         "repeated": 3,
     }
-    assert {"empty", "no answer", "replayed", "stale"} <= found.counts.keys()
+    assert {"empty", "no_answer", "replayed", "stale"} <= found.counts.keys()
     assert found.unscored_reasons == {"no score in the reply": 2, "truncated score": 1}
     assert (found.overshoot, found.wire) == ({"tokens": [40, 40]}, ("dropped response_format",))
     assert found.stopped == {"rollouts": 2}
@@ -153,7 +153,7 @@ def test_a_result_without_an_answer_is_not_right(tmp_path: Path) -> None:
         writer.grade(grade("a", "3", {}))
     found = read(tmp_path / "run")
     assert [(score.correct, score.n) for score in found.scores] == [(0, 1)] * 4
-    assert found.counts["no answer"] == 1
+    assert found.counts["no_answer"] == 1
 
 
 def test_a_run_of_failures_alone_is_failed_and_scores_nothing(tmp_path: Path) -> None:

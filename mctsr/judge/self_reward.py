@@ -1,5 +1,6 @@
 """The model grades its own answer on a strict scale, one sample a visit."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ __all__ = ["SelfReward", "fifty_from_95", "lose_50_above_95", "read_score"]
 
 
 LOW, HIGH = -100.0, 100.0
+
+_JSON = re.compile(r"\s*(```(json)?\s*)?\{")
 
 
 def lose_50_above_95(score: float) -> float:
@@ -86,8 +89,20 @@ class SelfReward:
             except ServerError as error:
                 return Unscored.of(error)
             score = read_score(reply.text, LOW, HIGH)
-            cut_inside = reply.finish == "length" and reply.text[-1:].isdigit()
-            if score is not None and not cut_inside:
+            if score is not None and reply.finish == "length":
+                score = _whole(reply.text, score)
+            if score is not None:
                 return Sample(self.suppress(score), score, reply.text)
             reason = "truncated score" if reply.finish == "length" else "no score in the reply"
         return Unscored(f"{reason}: {self.attempts} tries")
+
+
+def _whole(text: str, score: float) -> float | None:
+    """Return the score of a reply that was cut off if the cut cannot have gone through it.
+
+    In prose a number at the end may be half a number, or lack its denominator: it must stand in a whole line.
+    Of JSON the reader itself takes only what is whole.
+    """
+    if _JSON.match(text):
+        return score
+    return score if read_score(text.rpartition("\n")[0], LOW, HIGH) == score else None

@@ -158,6 +158,7 @@ class Tally:
         truncated: Replies that were cut off.
         empty: Replies without text.
         wire: What had to be changed for the servers.
+        reasked: Those of `calls` that asked again because nothing could be read in the reply before.
     """
 
     calls: int = 0
@@ -168,10 +169,12 @@ class Tally:
     truncated: int = 0
     empty: int = 0
     wire: frozenset[str] = frozenset()
+    reasked: int = 0
 
-    def count(self, completion: Completion) -> None:
-        """Add one completion."""
+    def count(self, completion: Completion, *, attempt: int = 0) -> None:
+        """Add one completion; `attempt` is that of its place."""
         self.calls += 1
+        self.reasked += attempt > 0
         self.usage += completion.usage
         self.seconds += completion.seconds
         self.retried += completion.retries
@@ -179,13 +182,14 @@ class Tally:
         self.empty += not completion.text.strip()
         self.wire = self.wire.union(completion.wire)
 
-    def fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException, *, attempt: int = 0) -> None:
         """Add a call that raised; one that was cancelled has not failed."""
         if not isinstance(error, Exception):
             return
         self.failed += 1
         if isinstance(error, ServerError):
             self.calls += 1
+            self.reasked += attempt > 0
             self.retried += error.retries
 
     def add(self, other: "Tally") -> None:
@@ -198,3 +202,4 @@ class Tally:
         self.truncated += other.truncated
         self.empty += other.empty
         self.wire |= other.wire
+        self.reasked += other.reasked

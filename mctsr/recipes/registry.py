@@ -18,6 +18,7 @@ from mctsr.errors import RecipeError, UsageError
 from mctsr.recipe import Recipe
 
 from . import RECIPES
+from .source import candidates, told
 
 GROUP = "mctsr.recipes"
 
@@ -45,7 +46,7 @@ class Chosen:
         except UsageError:
             raise
         except Exception as error:
-            raise RecipeError(f"recipe {self.name!r} broke: {type(error).__name__}: {error}") from error
+            raise RecipeError(f"recipe {self.name!r} broke: {told(error)}") from error
         if not isinstance(recipe, Recipe):
             raise RecipeError(
                 f"recipe {self.name!r} returned {type(recipe).__name__}; it must return a Recipe"
@@ -83,10 +84,7 @@ def find(name: str) -> Callable[..., Recipe]:
     where = names().get(name, name)
     module, colon, attribute = where.rpartition(":")
     if not colon:
-        close = get_close_matches(name, names(), 1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        known = ", ".join(names())
-        raise RecipeError(f"no recipe {name!r}; {hint}known are {known}, or give module:function")
+        raise RecipeError(_no_such_name(name))
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:
@@ -94,13 +92,35 @@ def find(name: str) -> Callable[..., Recipe]:
     except RecipeError:
         raise
     except Exception as error:
-        raise RecipeError(
-            f"recipe {name!r}: {module} does not import: {type(error).__name__}: {error}"
-        ) from error
+        raise RecipeError(f"recipe {name!r}: {module} does not import: {told(error)}") from error
     function = getattr(loaded, attribute, None)
     if not inspect.isfunction(function):
-        raise RecipeError(f"recipe {name!r}: {module} has no function {attribute!r}")
+        file = Path(str(getattr(loaded, "__file__", module)))
+        raise RecipeError(
+            f"recipe {name!r}: {module} has no function {attribute!r}; {_offered(file, module)}"
+        )
     return typing.cast(Callable[..., Recipe], function)
+
+
+def _no_such_name(name: str) -> str:
+    """Word what a name without a colon was probably meant to be: a file, a module, a name misspelt."""
+    for file in (Path(name), Path(f"{name}.py")):
+        if file.suffix == ".py" and file.is_file():
+            return f"recipe {name!r} names no function; {_offered(file, str(file))}"
+    if name.endswith(".py"):
+        return f"recipe file {name!r} does not exist; give file.py:function"
+    close = get_close_matches(name, names(), 1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    known = ", ".join(names())
+    return f"no recipe {name!r}; {hint}known are {known}, or give module:function or file.py:function"
+
+
+def _offered(file: Path, module: str) -> str:
+    """Say which functions of a file could be given."""
+    found = [f"{module}:{function}" for function in candidates(file)]
+    return (
+        f"give {' or '.join(found)}" if found else f"none in it looks like a recipe; give {module}:function"
+    )
 
 
 def _load_file(file: Path) -> types.ModuleType:

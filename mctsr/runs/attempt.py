@@ -17,6 +17,7 @@ from mctsr.lm.calllog import CallLog, LoggedLM
 from mctsr.parts import Ledger, Problem, Selected
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
+from mctsr.recipes.source import told
 from mctsr.rollout import Event, Folded
 from mctsr.stop import Limits
 from mctsr.tree import Tree
@@ -127,4 +128,6 @@ def _broken_off(error: Exception, events: Sequence[Event]) -> Outcome:
         if isinstance(event, Folded):
             ledger.folds += event.ask > 0
             ledger.tally.add(event.tally)
-    return Outcome(Tree(), ledger, f"error in the recipe: {type(error).__name__}: {error}", failed=True)
+    return Outcome(
+        Tree(), ledger, f"error in the recipe: {told(error)}; the traceback is in run.log", failed=True
+    )

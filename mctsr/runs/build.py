@@ -191,6 +191,7 @@ def _counts(tally: Tally, effort: Effort) -> CountsRecord:
         "nodes": 0,
         "rollouts": 0,
         "unscored": 0,
+        "asked_again": tally.reasked,
         "truncated": tally.truncated,
         "empty": tally.empty,
         "duplicates": 0,

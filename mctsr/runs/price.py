@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mctsr.engine import search
+from mctsr.errors import MctsrError, RecipeError
 from mctsr.lm.base import Completion, Place, Request, Tally, Usage
 from mctsr.lm.scripted import Scripted
 from mctsr.parts import Problem
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
+from mctsr.recipes.source import told
 from mctsr.stop import Limits
 
 from .settings import Settings
@@ -56,9 +58,17 @@ def price(problems: Sequence[Problem], recipe: Recipe, prompts: Prompts, setting
     """Run `recipe` on the first problems with made-up replies, and count.
 
     Limits on calls and tokens apply, those on time do not. Must not be called from a running event loop.
+
+    Raises:
+        RecipeError: The recipe's own code raises an error; says where.
     """
     tried = problems[:_MOST_PROBLEMS]
-    total = asyncio.run(_spent(tried, recipe, prompts, settings))
+    try:
+        total = asyncio.run(_spent(tried, recipe, prompts, settings))
+    except MctsrError:
+        raise
+    except Exception as error:
+        raise RecipeError(f"recipe {settings.recipe!r} broke: {told(error)}") from error
     usage, n = total.usage, max(len(tried), 1)
     return Estimate(
         len(problems),
@@ -78,6 +88,8 @@ async def _spent(problems: Sequence[Problem], recipe: Recipe, prompts: Prompts, 
     limits, total = Limits(settings.max_calls, settings.token_limit), Tally()
     for problem in problems:
         found = await search(problem, recipe, lm, seed=settings.seed, prompts=prompts, limits=limits)
+        # A run asks for it, too: what breaks there is to break here.
+        recipe.answerer(found.tree)
         total.add(found.ledger.tally)
     return total
 

@@ -110,11 +110,12 @@ class AnswersRecord(TypedDict):
 
 
 class CountsRecord(TypedDict):
-    """How the search went, in numbers."""
+    """How the search went, in numbers. `asked_again` counts calls after a reply in which no score could be read."""
 
     nodes: int
     rollouts: int
     unscored: int
+    asked_again: int
     truncated: int
     empty: int
     duplicates: int

@@ -53,7 +53,8 @@ class Anywhere:
                 f"the score of Anywhere returned {values.tolist()} for {len(ids)} ids; it must return one number "
                 "for each, not all of them NaN"
             )
-        return (Ask(int(ids[np.nanargmax(values)]), again=self.again),)
+        known = np.flatnonzero(~np.isnan(values))
+        return (Ask(int(ids[known[np.argmax(values[known])]]), again=self.again),)
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
         """Nothing to remember: everything is in the tree."""

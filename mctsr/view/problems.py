@@ -1,10 +1,17 @@
-"""The problems of a run as a list: how each ended and what its answers are worth. Reads no tree."""
+"""The problems of a run as a list: how each ended, what its answers are worth, what is left. Reads no tree."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from mctsr.runs.layout import LIVE
 from mctsr.runs.records import GradeRecord, ResultRecord
 from mctsr.runs.verdict import Word, word_of
+
+from .words import counted
+
+if TYPE_CHECKING:
+    from mctsr.runs.folder import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +57,19 @@ def problem_views(
     """Return the problems that have a result, in the order of `ids`."""
     numbered = enumerate(ids, start=1)
     return [ProblemView.of(number, results[id], grades.get(id)) for number, id in numbered if id in results]
+
+
+def remainder(run: "Run") -> str:
+    """Say how many problems have no result yet and what to do about it; "" when all have one."""
+    left, total = len(run.unfinished()), len(run.record["problem_ids"])
+    if not left:
+        return ""
+    if left == total:
+        begun = sum(1 for _ in (run.path / LIVE).glob("*.jsonl"))
+        kept = f", {begun} begun, whose replies so far are kept" if begun else ""
+        what = f"no problem is finished yet (0 of {total}{kept})"
+    else:
+        what = f"{counted(left, 'problem')} not finished"
+    return f"{what}; " + (
+        "the run is going on" if run.state == "running" else f"go on with: mctsr resume {run.path}"
+    )

@@ -1,16 +1,16 @@
-"""One problem's tree as lines to read, and one node with everything that is known of it.
+"""One problem's tree as lines to read.
 
 Reads records of a run folder; knows no colours, no widths and no terminal. Texts are left as the model wrote them.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from mctsr.runs.records import EventRecord, GradeRecord, NodeRecord, TreeRecord
+from mctsr.runs.records import GradeRecord, NodeRecord, TreeRecord
 from mctsr.runs.verdict import Word, word_of
 
 from .graph import UNICODE, Glyphs, draw
+from .words import counted, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Line:
     Attributes:
         node: Its record.
         graph: Lines and mark that place it.
-        below: The same for further lines about it.
+        below: What goes on below the graph, on further lines about it.
+        heads: Whether a new piece of the drawing begins with it.
         on_path: Whether it leads to the selected answer.
         selected: Whether the recipe took its answer.
         verdict: Its answer against the gold answer, in a word.
@@ -29,6 +30,7 @@ class Line:
     node: NodeRecord
     graph: str
     below: str
+    heads: bool
     on_path: bool
     selected: bool
     verdict: Word
@@ -41,7 +43,7 @@ class Line:
     @property
     def flags(self) -> list[str]:
         """What is special about the node, in words."""
-        return _flags(self.node, self.selected)
+        return flags_of(self.node, selected=self.selected)
 
     @property
     def remarks(self) -> list[str]:
@@ -58,7 +60,8 @@ class TreeView:
         problem_id: Which problem.
         problem: Its text.
         recipe: What grew the tree.
-        stopped: Why the search ended, "" when the record does not say.
+        selected: The node whose answer the recipe took.
+        passed_over: Nodes of a larger value than the selected one that give no final answer, the largest first.
         lines: The nodes, parents before children.
         faults: Drafts that never came to be: number of the ask, and why.
     """
@@ -66,115 +69,64 @@ class TreeView:
     problem_id: str
     problem: str
     recipe: str
-    stopped: str
+    selected: int | None
+    passed_over: list[NodeRecord]
     lines: list[Line]
     faults: list[tuple[int, str]]
 
     @classmethod
-    def of(cls, tree: TreeRecord, grade: GradeRecord | None, glyphs: Glyphs = UNICODE) -> "TreeView":
-        """Lay out a recorded tree; `grade` None leaves it ungraded."""
+    def of(
+        cls,
+        tree: TreeRecord,
+        grade: GradeRecord | None,
+        glyphs: Glyphs = UNICODE,
+        *,
+        most: int | None = None,
+    ) -> "TreeView":
+        """Lay out a recorded tree; `grade` None leaves it ungraded, `most` is that of `graph.draw`."""
         nodes, path = tree["nodes"], frozenset(path_to(tree["nodes"], tree["selected"]))
         lines = [
             Line(
                 node=nodes[joint.id],
                 graph=joint.graph,
                 below=joint.below,
+                heads=joint.heads,
                 on_path=joint.id in path,
                 selected=joint.id == tree["selected"],
                 verdict=word_of(nodes[joint.id]["answer"], grade),
             )
-            for joint in draw([node["parent"] for node in nodes], path, glyphs)
+            for joint in draw([node["parent"] for node in nodes], path, glyphs, most=most)
         ]
         return cls(
             problem_id=tree["problem_id"],
             problem=tree["problem"],
             recipe=tree["recipe"],
-            stopped=_stopped(tree["events"]),
+            selected=tree["selected"],
+            passed_over=_passed_over(nodes, tree["selected"]),
             lines=lines,
             faults=[(e["ask"], f) for e in tree["events"] if e["event"] == "folded" for f in e["faults"]],
         )
 
-
-class Moment(NamedTuple):
-    """A node's numbers after the fold of an ask."""
-
-    ask: int
-    visits: int
-    value: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class NodeView:
-    """One node with its history.
-
-    Attributes:
-        node: Its record.
-        verdict: As in `Line`.
-        selected: Whether the recipe took its answer.
-        children: Ids of its children.
-        chosen_by: Numbers of the asks in which the selector chose it.
-        judged_by: Number of the ask that brought each of its samples.
-        unscored_by: The same for each reason why there was none.
-        ended_by: Number of the ask after which it could grow no more; None while it can.
-        moments: Its numbers each time they changed.
-    """
-
-    node: NodeRecord
-    verdict: Word
-    selected: bool
-    children: list[int]
-    chosen_by: list[int]
-    judged_by: list[int]
-    unscored_by: list[int]
-    ended_by: int | None
-    moments: list[Moment]
-
-    @classmethod
-    def of(cls, tree: TreeRecord, number: int, grade: GradeRecord | None) -> "NodeView":
-        """Gather what a recorded tree says of one node.
-
-        Raises:
-            IndexError: The tree has no node of that number.
-        """
-        if not 0 <= number < len(tree["nodes"]):
-            raise IndexError(number)
-        node = tree["nodes"][number]
-        asks = [event for event in tree["events"] if event["event"] == "asked"]
-        folds = [event for event in tree["events"] if event["event"] == "folded"]
-        return cls(
-            node=node,
-            verdict=word_of(node["answer"], grade),
-            selected=number == tree["selected"],
-            children=[other["id"] for other in tree["nodes"] if other["parent"] == number],
-            chosen_by=[ask["ask"] for ask in asks if ask["node"] == number],
-            judged_by=[fold["ask"] for fold in folds for id in fold["judged"] if id == number],
-            unscored_by=[fold["ask"] for fold in folds for id in fold["unscored"] if id == number],
-            ended_by=next((fold["ask"] for fold in folds if number in fold["ended"]), None),
-            moments=[
-                Moment(fold["ask"], visits, value)
-                for fold in folds
-                for id, visits, value in fold["changed"]
-                if id == number
-            ],
-        )
-
-    @property
-    def flags(self) -> list[str]:
-        """What is special about the node, in words."""
-        return _flags(self.node, self.selected)
-
-    def as_dict(self) -> dict[str, object]:
-        """Return everything as plain values for JSON."""
-        return {**asdict(self), "moments": [moment._asdict() for moment in self.moments]}
+    def choice(self, by: str) -> str:
+        """Say which node was selected `by` what, and which others had to stand back for want of an answer."""
+        if by == "best value" and self.passed_over:
+            first, *more = self.passed_over
+            others = f" and {counted(len(more), 'other')} have" if more else " has"
+            by = (
+                f"best value among nodes with an answer; node {first['id']} with Q {number(first['value'])}"
+                f"{others} none"
+            )
+        return by if self.selected is None else f"node {self.selected}, {by}"
 
 
-def _flags(node: NodeRecord, selected: bool) -> list[str]:
+def flags_of(node: NodeRecord, *, selected: bool) -> list[str]:
+    """Return what is special about a node, in words."""
     twin = node["twin"]
     named = {
         "selected": selected,
         "planted": node["planted"],
         "truncated": node["truncated"],
-        f"twin of {twin}": twin is not None,
+        f"same text as {twin}": twin is not None,
     }
     return [name for name, holds in named.items() if holds]
 
@@ -188,8 +140,13 @@ def path_to(nodes: Sequence[NodeRecord], node: int | None) -> list[int]:
     return path[::-1]
 
 
-def _stopped(events: Sequence[EventRecord]) -> str:
-    return next((event["reason"] for event in reversed(events) if event["event"] == "stopped"), "")
+def _passed_over(nodes: Sequence[NodeRecord], selected: int | None) -> list[NodeRecord]:
+    best = None if selected is None or nodes[selected]["answer"] is None else nodes[selected]["value"]
+    if best is None:
+        return []
+    silent = [node for node in nodes if node["answer"] is None and not node["planted"] and node["samples"]]
+    above = [(node["value"], node) for node in silent if node["value"] is not None and node["value"] > best]
+    return [node for _, node in sorted(above, key=lambda pair: -pair[0])]
 
 
 def _tallied(reasons: Sequence[str]) -> list[tuple[str, str]]:

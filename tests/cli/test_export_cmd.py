@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sample_run import command, make_run
+from tests.support.sample_run import command, make_run, make_trees, node, tree
 
 MCTSR = str(Path(sys.executable).parent / "mctsr")
 
@@ -42,6 +42,16 @@ def test_a_file_of_ones_own_gets_the_same_bytes(folder: Path, tmp_path: Path) ->
 def test_a_mistake_is_one_line_and_exit_code_2(folder: Path, arguments: tuple[str, ...]) -> None:
     said = command("export", str(folder), *arguments)
     assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+
+
+def test_a_missing_format_is_asked_for_with_what_is_allowed(folder: Path) -> None:
+    said = command("export", str(folder))
+    assert said.err == "error: give --format tree or nodes; see mctsr export --help\n"
+
+
+def test_one_row_is_one_tree(tmp_path: Path) -> None:
+    folder = make_trees(tmp_path / "run", [tree("a", [node(0, answer="1")], 0)])
+    assert command("export", str(folder), "--format", "tree", "-o", "-").err == "1 tree\n"
 
 
 def test_a_closed_pipe_is_no_error_to_see(folder: Path) -> None:

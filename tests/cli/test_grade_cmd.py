@@ -61,6 +61,13 @@ def test_problems_without_a_gold_answer_are_told(tmp_path: Path, data: Path) -> 
     assert said.err == "3 problems of the run have no gold answer and stay ungraded\n"
 
 
+def test_one_problem_without_a_gold_answer_is_told_in_the_singular(tmp_path: Path, data: Path) -> None:
+    folder = make_run(tmp_path / "run")
+    write_gold(data, {id: GOLD[id] for id in IDS[:3]})
+    said = command("grade", str(folder), "--data", str(data))
+    assert said.err == "1 problem of the run has no gold answer and stays ungraded\n"
+
+
 @pytest.mark.parametrize("given", [{}, {"other": "1"}])
 def test_gold_answers_of_other_problems_are_refused_and_nothing_is_lost(
     tmp_path: Path, data: Path, given: dict[str, str]

@@ -37,21 +37,55 @@ def test_an_interrupted_run_says_how_to_go_on(folder: str) -> None:
 def test_counters_above_zero_have_a_line_and_those_at_zero_share_one(folder: str) -> None:
     said = command("report", folder).out
     for line in (
-        "      1  problems failed",
-        "      1  selected answers ungradable",
-        "      4  evaluations unscored\n          2  no score in the reply\n          1  truncated score",
-        "      1  replies truncated",
-        "      6  attempts retried",
-        "      3  calls repeated after a kill",
-        "none: no answer, empty, replayed, stale",
+        "problems failed                                  1",
+        "selected answers that cannot be graded           1",
+        "all answers in the trees that cannot be graded   2",
+        "  no score in the reply                          2\n  truncated score                                1",
+        "replies cut at max tokens, the judge's included  1",
+        "nodes that repeat the text of another node       1",
+        "calls repeated after a kill                      3",
+        "none: problems without a selected answer; calls asked again for want of a readable score; "
+        "empty replies; calls taken from the log; logged replies that no longer fit",
     ):
         assert f"{line}\n" in said
-    assert not [line for line in said.splitlines() if line.startswith("      0  ")]
+    assert not [line for line in said.splitlines() if line.endswith("  0")]
+
+
+def test_searches_are_counted_by_why_they_stopped(folder: str) -> None:
+    said = command("report", folder).out
+    assert "why the searches stopped  problems\nall rollouts done                2\n" in said
+
+
+def test_a_run_without_a_finished_problem_has_no_numbers_yet(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path / "run", run_record()).close()
+    assert command("report", str(tmp_path / "run")).out == (
+        f"{tmp_path / 'run'}  interrupted\n"
+        "mctsr on tiny-model, no problem is finished yet (0 of 4)\n"
+        f"Interrupted; go on with: mctsr resume {tmp_path / 'run'}\n"
+    )
+
+
+def test_an_interval_of_nothing_is_a_dash(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", run_record(["a", "b"], gold_ids=["b"])) as writer:
+        writer.commit(None, result("a", None))
+    rows = [line.split() for line in command("report", str(tmp_path / "run")).out.splitlines()]
+    assert ["selected", "0", "0", "-", "-"] in rows
+
+
+def test_a_model_file_goes_by_its_base_name_and_json_has_it_in_full(tmp_path: Path) -> None:
+    server = {**run_record()["servers"][0], "model": "/models/deep/down/tiny.gguf"}
+    make_trees(tmp_path / "run", [], servers=[server])
+    for name in (("report", str(tmp_path / "run")), ("runs", "--dir", str(tmp_path))):
+        said = command(*name).out
+        assert "tiny.gguf" in said
+        assert "deep" not in said
+        assert "/models/deep/down/tiny.gguf" in command(*name, "--json").out
 
 
 def test_json_keeps_the_counters_at_zero(folder: str) -> None:
     counts = json.loads(command("report", folder, "--json").out)["counts"]
-    assert [counts[name] for name in ("no answer", "empty", "replayed", "stale")] == [0, 0, 0, 0]
+    assert not [name for name in counts if " " in name]
+    assert [counts[name] for name in ("no_answer", "empty", "replayed", "stale")] == [0, 0, 0, 0]
 
 
 def test_a_problem_that_waits_for_its_grade_is_told_with_the_command(tmp_path: Path) -> None:
@@ -105,4 +139,4 @@ def test_a_thousand_results_are_reported_without_their_trees(tmp_path: Path) -> 
     with mock.patch("os.fsync"):
         folder = make_trees(tmp_path / "run", grown)
     (folder / "trees.jsonl").unlink()
-    assert "1000 of 1000 problems done" in command("report", str(folder)).out
+    assert "1,000 of 1,000 problems done" in command("report", str(folder)).out

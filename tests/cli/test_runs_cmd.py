@@ -43,6 +43,8 @@ def test_json_lists_every_run(base: Path) -> None:
         ("a-interrupted", "interrupted"),
         ("c-failed", "failed"),
     ]
+    reported = [command("report", entry["path"], "--json").out for entry in entries]
+    assert [json.loads(text)["name"] for text in reported] == [entry["name"] for entry in entries]
     assert entries[0]["selected"]["correct"] == 1
     assert entries[1]["selected"] is None
     assert entries[2]["failed"] == 1

@@ -144,6 +144,7 @@ def result(id: str, grown: TreeRecord | None, **more: object) -> ResultRecord:
             "nodes": len(nodes),
             "rollouts": max(len(nodes) - 2, 0),
             "unscored": sum(len(made["unscored"]) for made in nodes),
+            "asked_again": 0,
             "truncated": sum(made["truncated"] for made in nodes),
             "empty": 0,
             "duplicates": sum(made["twin"] is not None for made in nodes),

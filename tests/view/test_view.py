@@ -5,10 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mctsr.errors import RunError
+from mctsr.runs.records import NodeRecord
 from mctsr.runs.verdict import word_of
 from mctsr.view.find import find_problem
+from mctsr.view.node import Moment, NodeView
 from mctsr.view.problems import problem_views
-from mctsr.view.tree import Moment, NodeView, TreeView, path_to
+from mctsr.view.tree import TreeView, path_to
+from mctsr.view.words import counted, ending, short_model
 from tests.support.sample_run import IDS, clips_nodes, grade, node, result, sample, tree
 
 CLIPS = tree(IDS[0], clips_nodes(), 7)
@@ -50,17 +53,48 @@ def test_a_line_tells_every_reason_once_with_its_count() -> None:
 
 def test_a_line_tells_flags_rewards_and_verdict() -> None:
     lines = {line.node["id"]: line for line in TreeView.of(CLIPS, GRADE).lines}
-    assert [lines[i].flags for i in (1, 2, 4, 7)] == [["planted"], ["twin of 0"], ["truncated"], ["selected"]]
+    assert [lines[i].flags for i in (1, 2, 4, 7)] == [
+        ["planted"],
+        ["same text as 0"],
+        ["truncated"],
+        ["selected"],
+    ]
     assert lines[0].rewards == [60.0, -10.5]
     assert [lines[i].verdict for i in range(8)] == [
         *("wrong", "no answer", "wrong", "right", "no answer", "ungradable", "right", "right")
     ]
 
 
-def test_a_tree_view_tells_why_the_search_stopped_and_which_drafts_are_missing() -> None:
-    view = TreeView.of(CLIPS, None)
-    assert view.stopped == "rollouts"
-    assert view.faults == [(4, "server error: HTTP 500")]
+def test_a_tree_view_tells_which_drafts_are_missing() -> None:
+    assert TreeView.of(CLIPS, None).faults == [(4, "server error: HTTP 500")]
+
+
+def judged(number: int, value: float, answer: str | None, **more: object) -> NodeRecord:
+    return node(number, 0, answer, samples=[sample(value)], value=value, visits=1, **more)
+
+
+def test_a_tree_view_tells_which_better_nodes_were_passed_over_for_want_of_an_answer() -> None:
+    nodes = [
+        node(0, None, "1"),
+        judged(1, 40, "2"),
+        judged(2, 95, None),
+        judged(3, 99, None, planted=True),
+        judged(4, 30, None),
+    ]
+    view = TreeView.of(tree("a", nodes, 1), None)
+    assert view.choice("best value") == (
+        "node 1, best value among nodes with an answer; node 2 with Q 95 has none"
+    )
+    assert view.choice("majority") == "node 1, majority"
+    more = TreeView.of(tree("a", [*nodes, judged(5, 97, None)], 1), None)
+    assert more.choice("best value").endswith("; node 5 with Q 97 and 1 other have none")
+
+
+def test_where_nothing_better_was_passed_over_nothing_is_said_of_it() -> None:
+    assert TreeView.of(CLIPS, None).choice("best value") == "node 7, best value"
+    assert TreeView.of(tree("a", clips_nodes(), None), None).choice("none") == "none"
+    silent = [node(0, samples=[sample(1)], value=1.0), judged(1, 9, None)]
+    assert TreeView.of(tree("a", silent, 0), None).choice("best value") == "node 0, best value"
 
 
 def test_a_node_view_tells_who_chose_it_and_how_its_numbers_changed() -> None:
@@ -75,6 +109,29 @@ def test_a_node_view_tells_which_asks_brought_samples_reasons_and_the_end() -> N
     found = {number: (view.judged_by, view.unscored_by, view.ended_by) for number, view in views.items()}
     assert found == {0: ([0, 0], [], None), 2: ([], [2, 2], None), 6: ([6], [], 6)}
     assert views[6].as_dict()["ended_by"] == 6
+
+
+def test_a_node_view_says_in_words_where_it_stands_and_what_became_of_it() -> None:
+    root, leaf = NodeView.of(CLIPS, 0, None), NodeView.of(CLIPS, 6, None)
+    assert root.place == "a root · depth 0 · made in the opening · children: nodes 2, 3"
+    assert leaf.place == "below node 3 · depth 2 · made in ask 6 · child: node 7"
+    assert leaf.fate == "chosen in ask 7 · ended in ask 6: context overflow: 900 > 512"
+    assert NodeView.of(CLIPS, 7, None).fate == "never chosen"
+
+
+@pytest.mark.parametrize(
+    ("value", "raw", "words"),
+    [
+        (50, 50, "50"),
+        (50, 100, "50 (full marks are reduced: said 100, counts 50)"),
+        (40, 80, "40 (said 80, counts 40)"),
+    ],
+)
+def test_a_reward_says_what_the_judge_said_when_that_is_not_what_counts(
+    value: float, raw: float, words: str
+) -> None:
+    made = node(0, None, "1", samples=[sample(value, raw)], value=value, visits=1)
+    assert NodeView.of(tree("a", [made], 0), 0, None).rewards == [f"reward 1, the opening: {words}"]
 
 
 @pytest.mark.parametrize("number", [-1, 8])
@@ -130,3 +187,33 @@ def test_a_problem_that_is_not_clear_is_an_error_that_says_what_is_allowed(name:
 def test_every_id_finds_its_own_problem(ids: list[str], data: st.DataObject) -> None:
     id = data.draw(st.sampled_from(ids))
     assert find_problem(ids, id) == id
+
+
+@pytest.mark.parametrize(
+    ("n", "words"), [(0, "0 nodes"), (1, "1 node"), (2, "2 nodes"), (1234, "1,234 nodes")]
+)
+def test_a_count_goes_with_its_noun(n: int, words: str) -> None:
+    assert counted(n, "node") == words
+    assert counted(1, "problem is", "problems are") == "1 problem is"
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("/root/models/SmolLM2.Q4_1.gguf", "SmolLM2.Q4_1.gguf"),
+        ("models/tiny.GGUF", "tiny.GGUF"),
+        ("C:\\models\\tiny.gguf", "tiny.gguf"),
+        ("/models/Qwen2.5-7B/", "Qwen2.5-7B"),
+        ("./Qwen2.5-7B", "Qwen2.5-7B"),
+        ("Qwen/Qwen2.5-7B", "Qwen/Qwen2.5-7B"),
+        ("gpt-4o", "gpt-4o"),
+        ("", ""),
+    ],
+)
+def test_a_model_that_is_a_file_goes_by_its_last_part(name: str, short: str) -> None:
+    assert short_model(name) == short
+
+
+def test_ends_are_said_in_words_and_those_of_own_stoppers_as_they_are() -> None:
+    assert ending("rollouts") == "all rollouts done"
+    assert ending("my own reason") == "my own reason"

@@ -1,18 +1,10 @@
-"""Reading data sets: problems without gold answers, and gold answers without anything else.
-
-Knows the rows of JSON Lines and of JSON lists: a text in `problem` or `question`, an answer in `answer`
-(GSM8K's holds a solution that ends in `#### N`), an id in `id` or `unique_id`. No other column is ever read.
-Does not know what is done with problems. How an answer is read is taken from the file's name or the user,
-never from gold values.
-"""
+"""Problems and gold answers out of rows, each row with an id of its own."""
 
 import hashlib
 import re
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
 
 from mctsr.errors import DataError, UsageError
 from mctsr.grading import clean_gold
@@ -20,25 +12,11 @@ from mctsr.grading.extract import KINDS
 from mctsr.lm import wire
 from mctsr.parts import Problem
 
-STDIN = "-"
+from .fields import GOLD, ID, TEXT, check_names, unused
+from .rows import ACCEPTED, Row, is_json, read_rows, stdin_text
 
-_TEXT = ("problem", "question")
-_GOLD = "answer"
-_ID = ("id", "unique_id")
-_ACCEPTED = (
-    "accepted are JSON Lines or a JSON list of objects with the problem in "
-    '"problem" or "question", optionally "answer" and "id" or "unique_id"'
-)
 _NUMBERS = re.compile(r"gsm[-_]?8k|gsm[-_]?hard|svamp|aime|amc", re.IGNORECASE)
 _RANGE = re.compile(r"(?:([0-9]{1,18})-)?([0-9]{1,18})")
-_JSON_LINES = re.compile(r"\s*\{\s*[\"}]")
-
-
-class _Row(NamedTuple):
-    """One object of a file and where it stands, for error messages."""
-
-    where: str
-    fields: Mapping[str, object]
 
 
 def read_problems(
@@ -63,11 +41,11 @@ def read_problems(
         UsageError: `limit`, `ids` or `kind` do not fit.
     """
     kind = _checked_kind(kind) or ("number" if _NUMBERS.search(Path(source).name) else None)
-    text = _stdin_text(source, stdin)
-    if text is not None and not _is_json(text):
+    text = stdin_text(source, stdin)
+    if text is not None and not is_json(text):
         found = [question_problem(text, kind)]
     else:
-        found = [Problem(id, _text(row), kind) for id, row in _identified(_rows(source, text))]
+        found = [Problem(id, _text(row), kind) for id, row in _identified(read_rows(source, text))]
     return _limited(_picked(found, ids), limit)
 
 
@@ -89,12 +67,12 @@ def read_gold(source: str, *, stdin: str | None = None) -> dict[str, str]:
     Raises:
         DataError: An answer is neither a number nor a text with something in it; names the line.
     """
-    text = _stdin_text(source, stdin)
-    if text is not None and not _is_json(text):
+    text = stdin_text(source, stdin)
+    if text is not None and not is_json(text):
         return {}
     gold = {}
-    for id, row in _identified(_rows(source, text)):
-        answer = row.fields.get(_GOLD)
+    for id, row in _identified(read_rows(source, text)):
+        answer = row.fields.get(GOLD)
         if answer is None:
             continue
         try:
@@ -102,6 +80,19 @@ def read_gold(source: str, *, stdin: str | None = None) -> dict[str, str]:
         except ValueError as error:
             raise DataError(f"{row.where}: {error}") from None
     return gold
+
+
+def read_notes(source: str, *, stdin: str | None = None) -> list[str]:
+    """Say what a user may not expect of a data file that can be read: one line each, none as a rule.
+
+    That is fields that are not used, gold answers under another name, several lines that are one question.
+    """
+    text = stdin_text(source, stdin)
+    if text is None or is_json(text):
+        return unused([row.fields for row in read_rows(source, text)])
+    lines = sum(bool(line.strip()) for line in text.splitlines())
+    one = f"standard input is read as one question of {lines} lines; give JSON Lines for several"
+    return [one] if lines > 1 else []
 
 
 def problems_sha256(problems: Iterable[Problem]) -> str:
@@ -114,77 +105,14 @@ def problem_hash(problem: Problem) -> str:
     return hashlib.blake2b(wire.canonical([problem.text, problem.kind]), digest_size=6).hexdigest()
 
 
-def _stdin_text(source: str, stdin: str | None) -> str | None:
-    """Return the text on standard input when that is the source, else None."""
-    if source != STDIN:
-        return None
-    return (sys.stdin.read() if stdin is None else stdin).removeprefix("\ufeff")
-
-
-def _is_json(text: str) -> bool:
-    """Say whether standard input holds rows; a question may begin with a bracket, too."""
-    if not text.lstrip().startswith("["):
-        return _JSON_LINES.match(text) is not None
-    try:
-        entries = wire.loads(text.encode("utf-8", "surrogatepass"))
-    except ValueError:
-        return False
-    return isinstance(entries, list) and all(isinstance(entry, Mapping) for entry in entries)
-
-
-def _rows(source: str, text: str | None) -> list[_Row]:
-    """Split a file into its objects: at newline bytes alone, since texts may hold any other separator."""
-    name = source if text is None else "standard input"
-    data = _read_file(source) if text is None else text.encode("utf-8", "surrogatepass")
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if data.lstrip().startswith(b"["):
-        entries = _json(name, data)
-        assert isinstance(entries, list)
-        found = [(f"{name}, entry {number}", entry) for number, entry in enumerate(entries, start=1)]
-    else:
-        lines = enumerate(data.split(b"\n"), start=1)
-        places = [(f"{name}, line {number}", line) for number, line in lines if line.strip()]
-        found = [(where, _json(where, line)) for where, line in places]
-    if not found:
-        raise DataError(f"{name} holds no problems; {_ACCEPTED}")
-    return [_Row(where, _object(where, value)) for where, value in found]
-
-
-def _read_file(source: str) -> bytes:
-    path = Path(source).expanduser()
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(
-            f"data file {source!r} does not exist; give a path, or - for standard input"
-        ) from None
-    except OSError as error:
-        raise DataError(f"data file {source!r} cannot be read: {error.strerror}") from None
-
-
-def _json(where: str, data: bytes) -> object:
-    try:
-        data.decode("utf-8", "surrogatepass")
-        return wire.loads(data)
-    except UnicodeDecodeError as error:
-        raise DataError(f"{where}: byte {error.start + 1} is not UTF-8; save the file as UTF-8") from None
-    except ValueError as error:
-        raise DataError(f"{where}: not JSON ({error}); {_ACCEPTED}") from None
-
-
-def _object(where: str, value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise DataError(f"{where}: found {type(value).__name__}, not an object; {_ACCEPTED}")
-    return value
-
-
-def _identified(rows: Iterable[_Row]) -> list[tuple[str, _Row]]:
+def _identified(rows: Iterable[Row]) -> list[tuple[str, Row]]:
     """Give every row its id: its own, else a hash of its text, never its place in the file."""
     seen: dict[str, str] = {}
     found = []
     for row in rows:
+        check_names(row)
         text = _text(row)
-        given = next((name for name in _ID if row.fields.get(name) is not None), None)
+        given = next((name for name in ID if row.fields.get(name) is not None), None)
         id = _hash_id(text) if given is None else _given_id(row, given)
         if id in seen:
             what = f"id {id!r} stands" if given else "the same problem without an id stands"
@@ -196,17 +124,17 @@ def _identified(rows: Iterable[_Row]) -> list[tuple[str, _Row]]:
     return found
 
 
-def _text(row: _Row) -> str:
-    name = next((name for name in _TEXT if row.fields.get(name) is not None), None)
+def _text(row: Row) -> str:
+    name = next((name for name in TEXT if row.fields.get(name) is not None), None)
     if name is None:
-        raise DataError(f"{row.where}: no problem text among the fields {sorted(row.fields)}; {_ACCEPTED}")
+        raise DataError(f"{row.where}: no problem text among the fields {sorted(row.fields)}; {ACCEPTED}")
     text = row.fields[name]
     if not isinstance(text, str) or not text.strip():
         raise DataError(f"{row.where}: {name!r} is {text!r:.40}; it must be a text with something in it")
     return wire.clean(text).text
 
 
-def _given_id(row: _Row, name: str) -> str:
+def _given_id(row: Row, name: str) -> str:
     given = row.fields[name]
     if isinstance(given, bool) or not isinstance(given, str | int) or given == "":
         raise DataError(f"{row.where}: {name!r} is {given!r:.40}; it must be a text or a whole number")

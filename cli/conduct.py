@@ -153,7 +153,7 @@ def _where(found: Found) -> str:
 def _interruptible(watch: Watch, signals: list[int]) -> Iterator[None]:
     """Let the first Ctrl-C or SIGTERM cancel the current task, and a Ctrl-C after that end the process at once.
 
-    A second SIGTERM changes nothing: `timeout` sends one to the process and one to its group.
+    Another SIGTERM changes nothing, also afterwards: `timeout` sends one to the process and one to its group.
 
     Args:
         watch: Says that the run is stopping.
@@ -180,7 +180,8 @@ def _interruptible(watch: Watch, signals: list[int]) -> Iterator[None]:
         yield
     finally:
         for number in heard:
-            signal.signal(number, before[number])
+            ended = signals and number == signal.SIGTERM
+            signal.signal(number, signal.SIG_IGN if ended else before[number])
 
 
 def _print_result(plan: Plan, run: Run, way: Way) -> None:

@@ -39,14 +39,14 @@ def line(progress: Progress) -> str:
     """Say how far a run is, in one line."""
     if progress.phase:
         return f"{progress.phase} · {seconds(progress.seconds)}"
-    calls = f"{progress.calls} call{'' if progress.calls == 1 else 's'} in flight"
+    calls = f"{_several(progress.calls, 'call')} in flight"
     parts = [f"{progress.done}/{progress.total} done"]
     if not progress.replies:
         return " · ".join([*parts, f"waiting for the first reply, {seconds(progress.seconds)}", calls])
     parts += [f"{progress.open} open", calls]
     if progress.failed:
         parts.append(f"{progress.failed} failed")
-    parts += [f"{progress.rollouts} rollouts", f"{number(progress.rate, 0)} tokens/s"]
+    parts += [_several(progress.rollouts, "rollout"), f"{number(progress.rate, 0)} tokens/s"]
     if progress.correct or progress.graded > progress.failed:
         low, high = wilson(progress.correct, progress.graded)
         share = 100 * progress.correct / progress.graded
@@ -54,6 +54,10 @@ def line(progress: Progress) -> str:
     if progress.left and progress.done < progress.total:
         parts.append(f"ETA {seconds(progress.left)}")
     return " · ".join(parts)
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def told(result: ResultRecord, grade: GradeRecord | None) -> str:
@@ -64,8 +68,7 @@ def told(result: ResultRecord, grade: GradeRecord | None) -> str:
     tokens = usage["prompt_tokens"] + usage["completion_tokens"]
     word = "" if grade is None or answer is None else f", {word_of(answer, grade)}"
     said = "no answer" if answer is None else f"{answer:.60}{word}"
-    calls = f"{usage['calls']} call{'' if usage['calls'] == 1 else 's'}"
-    cost = f"{calls}, {number(tokens)} tokens, {seconds(result['seconds'])}"
+    cost = f"{_several(usage['calls'], 'call')}, {number(tokens)} tokens, {seconds(result['seconds'])}"
     return one_line(f"{result['id']}: {said} ({cost})")
 
 

@@ -92,15 +92,10 @@ def solve(
         keep_calls=keep_calls,
     )
     settings, notices = _seated(context, settings)
-    if not (quiet or dry_run or display is o.Display.NONE):
+    talks = not (quiet or display is o.Display.NONE)
+    if talks and not dry_run:
         _announce(settings, name, notices)
-
-    from mctsr.batch import plan
-
-    text = sys.stdin.read() if data == _STDIN else None
-    planned = plan(settings, data, question, text)
-    if data is not None and not (quiet or display is o.Display.NONE):
-        _warn(data, text)
+    planned = _planned(settings, data, question, talks=talks)
     if dry_run:
         return _show_plan(context, planned, json=json)
 
@@ -191,12 +186,16 @@ def _announce(settings: Settings, data: str, notices: list[str]) -> None:
         talk(f"notice: {notice}")
 
 
-def _warn(data: str, text: str | None) -> None:
-    """Say what of the data is not used, or is taken otherwise than it may be meant."""
+def _planned(settings: Settings, data: str | None, question: str | None, *, talks: bool) -> "Plan":
+    """Read what is to be solved, and say what of it is not used or is taken otherwise than it may be meant."""
+    from mctsr.batch import plan
     from mctsr.problems import read_notes
 
-    for note in read_notes(data, stdin=text):
+    text = sys.stdin.read() if data == _STDIN else None
+    planned = plan(settings, data, question, text)
+    for note in read_notes(data, stdin=text) if talks and data else ():
         talk(one_line(f"notice: {note}"))
+    return planned
 
 
 def _server(role: RoleOptions, other: RoleOptions | None = None, *, word: str = "") -> str:

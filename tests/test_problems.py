@@ -14,6 +14,7 @@ from mctsr.problems import (
     problems_sha256,
     question_problem,
     read_gold,
+    read_notes,
     read_problems,
 )
 
@@ -138,6 +139,21 @@ def test_other_columns_are_never_read(tmp_path: Path) -> None:
         (jsonl(3), "line 1: found int, not an object"),
         ('[{"problem": "a"}, 3]', "entry 2: found int, not an object"),
         ('[{"problem": "a"},', "not JSON"),
+        (
+            "question,answer\n2+2?,4\n",
+            "begins with 'question,answer': CSV is not read; accepted are JSON Lines",
+        ),
+        ("question\tanswer\n", "TSV is not read"),
+        ("What is 2+2?\n", "begins with 'What is 2.2.': plain text is not read"),
+        (b"PAR1\x15\x04", "is a Parquet file, which is not read"),
+        (b"\x1f\x8b\x08", "is a gzip file, which is not read"),
+        ('{\n  "data": []\n}', r"is one object over several lines, with the fields \['data'\]"),
+        ("caf\xe9\n".encode("latin-1"), "line 1: byte 4 is not UTF-8"),
+        (
+            jsonl({"Question": "a", "Answer": "1"}),
+            r"line 1: the fields 'Question', 'Answer' would not be read; did you mean 'question', 'answer'\?",
+        ),
+        (jsonl(ROWS[0], {"question": "a", "ANSWER": "1"}), "line 2: the field 'ANSWER' would not be read"),
         (" \n\n", "holds no problems"),
         ("[]", "holds no problems"),
     ],
@@ -150,6 +166,28 @@ def test_what_is_wrong_with_a_file_is_said_with_its_line(
         read_problems(source)
     assert "data.jsonl" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "notes"),
+    [
+        ({"question": "a", "answer": "1", "id": 3}, []),
+        ({"question": "a", "answer": "1", "Answer": "2"}, ["fields not used: Answer"]),
+        ({"problem": "a", "question": "b", "answer": "1"}, ["fields not used: question"]),
+        ({"question": "a", "uid": 1, "solution": "s", "answer": "1"}, ["fields not used: uid, solution"]),
+        (
+            {"question": "a", "solution": "s", "Gold": "1"},
+            [
+                "fields not used: solution, Gold",
+                "no gold answers: they are read from 'answer'; if 'Gold' holds them, rename it to answer",
+            ],
+        ),
+    ],
+)
+def test_what_is_not_used_is_said(tmp_path: Path, row: dict[str, object], notes: list[str]) -> None:
+    source = put(tmp_path, jsonl({"problem": "z", "answer": row.get("answer")}, row))
+    assert len(read_problems(source)) == 2
+    assert read_notes(source) == notes
 
 
 def test_a_gold_answer_of_no_use_is_named_when_gold_is_read_and_no_earlier(tmp_path: Path) -> None:

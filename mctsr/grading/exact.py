@@ -1,8 +1,8 @@
 """Exact comparison: says equal or different where that is certain, and nothing where it is not.
 
 Knows numbers (exactly, with the rounding that the gold's own digits allow), option letters, digits with a
-base, and texts that are the same once cleaned. Differently written formulas, lists and sets are undecided:
-the caller takes those to another layer or counts them as ungradable. Standard library only.
+base, and texts that are the same once cleaned. Whatever has parts (lists, sets, points, equations) is for `compare`,
+differently written formulas are for the symbolic layer. Standard library only.
 """
 
 import math
@@ -13,9 +13,13 @@ from typing import NamedTuple
 
 from .notation import clean, squeeze
 from .numerals import Numeral, read_based, read_numeral
+from .policy import Policy
 
 COMPUTED_TOLERANCE = Fraction(1, 10**6)
 """Relative difference allowed to golds that a program computed (GSM-Hard's convention)."""
+
+LENIENT_TOLERANCE = Fraction(1, 1000)
+"""Relative difference that the lenient policy allows to decimals."""
 
 _OPTION = re.compile(r"[A-Z]")
 _BRACKETED_OPTION = re.compile(r"\(([A-Za-z])\)|([A-Z])\)")
@@ -40,12 +44,13 @@ class Outcome(NamedTuple):
     reason: str
 
 
-def compare(gold: str, answer: str) -> Outcome | None:
+def compare(gold: str, answer: str, policy: Policy = Policy.STANDARD) -> Outcome | None:
     """Compare two answers, or return None when only a stronger comparer could tell.
 
     Args:
         gold: the reference answer; its form and its digits decide what is accepted.
         answer: the answer to judge, without the reply around it.
+        policy: how disputed conventions are settled.
     """
     if _is_short_integer(gold) and _is_short_integer(answer):
         return _compare_integers(gold, answer)
@@ -56,7 +61,7 @@ def compare(gold: str, answer: str) -> Outcome | None:
         return _compare_options(option, wanted, given)
     if _is_same_text(wanted, given):
         return Outcome(True, "exact", "same text after cleaning")
-    return _compare_numbers(wanted, given) or _compare_words(wanted, given)
+    return _compare_numbers(wanted, given, policy) or _compare_words(wanted, given)
 
 
 def normal_form(answer: str | None) -> Hashable:
@@ -122,15 +127,17 @@ def _key(cleaned: str) -> str:
     return text.casefold() if is_word else text
 
 
-def _compare_numbers(wanted: str, given: str) -> Outcome | None:
+def _compare_numbers(wanted: str, given: str, policy: Policy) -> Outcome | None:
     gold, answer = read_numeral(wanted), read_numeral(given)
     if gold is None or answer is None:
         return _compare_based(wanted, given)
     if _differ(gold.unit, answer.unit) or _differ(gold.name, answer.name):
         return None
+    if policy is Policy.STRICT and gold.unit != answer.unit:
+        return None
     if gold.value == answer.value:
         return Outcome(True, "numeric", "same number")
-    if any(_agrees(gold, reading) for reading in _percent_readings(gold, answer)):
+    if any(agrees(gold, reading, policy) for reading in _percent_readings(gold, answer, policy)):
         return Outcome(True, "numeric", "same number to the precision of the gold answer")
     return Outcome(False, "numeric", "different numbers")
 
@@ -155,23 +162,33 @@ def _digits_outcome(equal: bool) -> Outcome:
     return Outcome(equal, "numeric", "same digits" if equal else "different digits")
 
 
-def _percent_readings(gold: Numeral, answer: Numeral) -> list[Numeral]:
+def _percent_readings(gold: Numeral, answer: Numeral, policy: Policy) -> list[Numeral]:
     """List what the answer may mean: a percent sign on one side alone can be worth 1 or 1/100."""
-    if gold.percent == answer.percent:
-        return [answer]
-    shift = -2 if answer.percent else 2
-    places = None if answer.places is None else answer.places - shift
-    return [answer, answer._replace(value=answer.value * Fraction(10) ** shift, places=places)]
+    if gold.percent != answer.percent:
+        return [answer, _shifted(answer, -2 if answer.percent else 2)]
+    return [answer, _shifted(answer, -2), _shifted(answer, 2)] if policy is Policy.LENIENT else [answer]
 
 
-def _agrees(gold: Numeral, answer: Numeral) -> bool:
+def _shifted(number: Numeral, shift: int) -> Numeral:
+    places = None if number.places is None else number.places - shift
+    return number._replace(value=number.value * Fraction(10) ** shift, places=places)
+
+
+def agrees(gold: Numeral, answer: Numeral, policy: Policy = Policy.STANDARD) -> bool:
     """Compare two values under the rounding that the gold's form allows.
 
     Whole golds are exact (`27.0` too). An exact fraction accepts its own rounding to four or more significant digits. A
     decimal gold accepts whatever rounds to it. A long decimal also accepts its own rounding to six digits,
-    and one that a program computed (see `_is_computed`) the rounding to two places or a millionth.
+    and one that a program computed (see `_is_computed`) the rounding to two places or a millionth. Strictly, only
+    the latter is rounded at all; leniently, a decimal on either side is good to a thousandth.
     """
     if gold.value == answer.value:
+        return True
+    if policy is Policy.STRICT and not _is_computed(gold):
+        return False
+    is_decimal = (gold.places or 0) > 0 or (answer.places or 0) > 0
+    apart = abs(gold.value - answer.value)
+    if policy is Policy.LENIENT and is_decimal and apart <= LENIENT_TOLERANCE * abs(gold.value):
         return True
     is_whole = gold.value.denominator == 1
     if gold.places is None:
@@ -182,8 +199,7 @@ def _agrees(gold: Numeral, answer: Numeral) -> bool:
         return True
     if not _is_computed(gold):
         return _is_rounding(answer, gold.value, digits=6, places=2)
-    near = abs(gold.value - answer.value) <= COMPUTED_TOLERANCE * abs(gold.value)
-    return near or _is_rounding(answer, gold.value, digits=2, places=2)
+    return apart <= COMPUTED_TOLERANCE * abs(gold.value) or _is_rounding(answer, gold.value, digits=2, places=2)
 
 
 def _is_computed(gold: Numeral) -> bool:

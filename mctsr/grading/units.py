@@ -64,6 +64,9 @@ _NO_UNITS = frozenset(_MATHEMATICS_AND_LANGUAGE.split())
 _WORD = re.compile(r"([^\W\d_]+)\.?(?:\^\{?-?[0-9]\}?)?")
 _BETWEEN = re.compile(r"[\s/]+|\\cdot|-")
 _MOST_WORDS = 6
+_UNIT_BEHIND = re.compile(
+    r"(.*[^\s=+*/^,(-])(\s*°|\s(?:(?:[a-zA-Z]{2,}\.?(?:\s?\^\{?[0-9]\}?)?|per)(?:[\s/]+|$)){1,4})", re.DOTALL
+)
 
 
 class Tail(NamedTuple):
@@ -102,6 +105,18 @@ def read_tail(tail: str) -> Tail | None:
         rest = read_tail(bare[1:]) if bare[1:] not in {"C", "F", " C", " F"} else _NOTHING
         return None if rest is None else rest._replace(unit=_SYMBOLS[bare[0]])
     return _read_words(bare, glued=tail[0].isalpha())
+
+
+def without_unit(cleaned: str) -> str:
+    r"""Take a known unit off the end of a formula (`2\sqrt{3} cm^2`), and a currency sign off its front."""
+    text = cleaned.lstrip(CURRENCY + "€£").strip()
+    match = _UNIT_BEHIND.fullmatch(text)
+    if match is None:
+        return text
+    words = [_WORD.fullmatch(word) for word in _BETWEEN.split(match[2].strip()) if word]
+    names = [word[1] for word in words if word is not None]
+    known = len(names) == len(words) and all(name in _KNOWN and len(name) > 1 for name in names)
+    return match[1].rstrip() if known or match[2].strip() == "°" else text
 
 
 def _read_words(bare: str, *, glued: bool) -> Tail | None:

@@ -35,7 +35,8 @@ def check_names(row: Row) -> None:
 def unused(rows: Sequence[Mapping[str, object]]) -> list[str]:
     """Say which fields are not used, and where gold answers seem to be when none is found."""
     used = {name for fields in rows for name in _used(fields)}
-    left = [name for name in dict.fromkeys(name for fields in rows for name in fields) if name not in used]
+    there = dict.fromkeys(name for fields in rows for name, value in fields.items() if value is not None)
+    left = [name for name in there if name not in used]
     notes = [f"fields not used: {', '.join(left)}"] if left else []
     if GOLD not in used and (like := next(_gold_like(left), None)):
         notes.append(

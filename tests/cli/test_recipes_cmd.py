@@ -59,11 +59,15 @@ def test_a_recipe_of_ones_own_can_be_shown_also_when_it_needs_arguments(mctsr: C
     [
         ("mctss", "did you mean 'mctsr'?"),
         ("nowhere.py:f", "recipe file 'nowhere.py' does not exist"),
-        ("own.py:other", "has no function 'other'"),
+        ("own.py", "names no function; give own.py:careful"),
+        ("own", "names no function; give own.py:careful"),
+        ("empty.py", "none in it looks like a recipe; give empty.py:function"),
+        ("own.py:other", "has no function 'other'; give own.py:careful"),
     ],
 )
 def test_an_unknown_recipe_is_one_clear_line(mctsr: Command, name: str, said: str) -> None:
     Path("own.py").write_text(OWN)
+    Path("empty.py").write_text("def score(tree, ids): ...\ndef _hidden(): ...\ndef three() -> int: ...\n")
     ended = mctsr("recipes", name)
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err

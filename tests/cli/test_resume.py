@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mctsr.runs.progress import Progress
+from mctsr.runs.records import GradeRecord, ResultRecord
 from tests.support.fake_server import FakeServer, status
 
 from .conftest import COMMAND, Command, Serve
@@ -103,6 +105,23 @@ def test_changed_problems_are_refused_with_the_difference(mctsr: Command, broken
     ended = mctsr("resume", broken)
     assert (ended.code, ended.out) == (2, "")
     assert "1 changed (such as 'c')" in ended.err
+
+
+def test_the_running_score_leaves_out_what_is_graded_anew(
+    mctsr: Command, broken: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: dict[str, str | None] = {}
+    count = Progress.count
+
+    def note(self: Progress, result: ResultRecord, grade: GradeRecord | None) -> None:
+        counted[result["id"]] = grade["gold"] if grade else None
+        count(self, result, grade)
+
+    monkeypatch.setattr(Progress, "count", note)
+    data.write_text(data.read_text().replace('"answer": "5"', '"answer": "4"'))
+    report = json.loads(mctsr("resume", broken, "--json").out)
+    assert counted == {"a": "4", "b": "4", "c": None}
+    assert [score["correct"] for score in report["scores"] if score["name"] == "selected"] == [3]
 
 
 def test_a_folder_without_a_run_is_one_clear_line(mctsr: Command) -> None:

@@ -88,7 +88,35 @@ def test_a_question_prints_the_selected_answer_on_stdout(mctsr: Command, serve: 
 
 def test_a_question_with_json_prints_its_result(mctsr: Command, serve: Serve) -> None:
     ended = mctsr("solve", "-q", "2+2?", "--base-url", serve().url, *SMALL, "--json")
-    assert json.loads(ended.out)["answers"]["selected"] == "4"
+    result = json.loads(ended.out)
+    assert (result["answers"]["selected"], result["text"]) == ("4", ANSWER)
+
+
+def test_a_question_that_failed_has_no_text(mctsr: Command, serve: Serve) -> None:
+    server = serve()
+    server.queue(status(400, "not now"))
+    ended = mctsr("solve", "-q", "2+2?", "--base-url", server.url, *SMALL, "--json")
+    assert (ended.code, json.loads(ended.out)["text"]) == (1, None)
+
+
+def test_several_lines_of_plain_text_are_one_question_and_that_is_said(mctsr: Command, serve: Serve) -> None:
+    url = serve().url
+    ended = mctsr("solve", "-", "--base-url", url, *SMALL, "--json", stdin="2+2?\n\n3+3?\n")
+    assert json.loads(ended.out)["status"] == "ok"
+    assert "standard input is read as one question of 2 lines; give JSON Lines for several" in ended.err
+    assert "one question" not in mctsr("solve", "-", "--base-url", url, *SMALL, stdin="2+2?\n").err
+    assert "one question in plain text" in " ".join(mctsr("solve", "--help").out.split())
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_fields_that_are_not_used_are_named_once(mctsr: Command, serve: Serve, more: tuple[str, ...]) -> None:
+    Path("odd.jsonl").write_text('{"question": "2+2?", "gold": "4"}\n{"question": "3?", "uid": 7}\n')
+    solve = ("solve", "odd.jsonl", "--base-url", serve().url, *SMALL, *more)
+    ended = mctsr(*solve)
+    assert ended.code == 0
+    assert ended.err.count("notice: fields not used: gold, uid\n") == 1
+    assert "if 'gold' holds them, rename it to answer" in ended.err
+    assert "notice" not in mctsr(*solve, "--quiet").err
 
 
 def test_stdin_may_be_a_question_or_problems(mctsr: Command, serve: Serve, data: Path) -> None:
@@ -180,6 +208,7 @@ USAGE = [
     (("-q", "x", "--display", "loud"), "--display"),
     (("-q", "x", "--answer-kind", "colour"), "answer kind 'colour' is unknown"),
     (("-q", "x", "--recipe", "mctss"), "no recipe 'mctss'; did you mean 'mctsr'?"),
+    (("-q", "x", "--recipe", "own.py"), "give own.py:mine"),
     (("-q", "x", "-s", "rollouts"), "-s 'rollouts' is no assignment; give -s key=value"),
     (("-q", "x", "-s", "=1"), "-s '=1' is no assignment"),
     (("-q", "x", "-s", "rollout=1"), "no argument 'rollout'; did you mean 'rollouts'?"),
@@ -201,6 +230,7 @@ def test_wrong_input_is_one_line_and_exit_code_2(
     mctsr: Command, arguments: tuple[str, ...], said: str, serve: Serve
 ) -> None:
     Path("data.jsonl").write_text('{"question": "2+2?"}\n')
+    Path("own.py").write_text("def mine(): ...\n")
     server = [] if "--base-url" in arguments else ["--base-url", "http://127.0.0.1:9/v1"]
     ended = mctsr("solve", *arguments, *server)
     assert (ended.code, ended.out) == (2, "")
@@ -218,12 +248,29 @@ def test_without_a_server_nothing_begins(mctsr: Command) -> None:
     assert ended.err == "error: no server; give --base-url URL (or OPENAI_BASE_URL), or --model embedded\n"
 
 
+@pytest.mark.parametrize(("model", "near"), [("embeded", True), ("Embedded", True), ("big", False)])
+def test_a_misspelt_embedded_model_is_recognised(mctsr: Command, model: str, near: bool) -> None:
+    ended = mctsr("solve", "-q", "2+2?", "--model", model)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"error: no server for --model {model}; ")
+    assert ("did you mean embedded?" in ended.err) is near
+
+
+def test_no_server_is_said_to_be_started_before_it_is(mctsr: Command) -> None:
+    ended = mctsr("solve", "nowhere.jsonl", "--model", "embedded")
+    assert ended.code == 2
+    first, error = ended.err.splitlines()
+    assert first.endswith("· nowhere.jsonl · embedded model")
+    assert "does not exist" in error
+    assert "started" not in ended.err
+
+
 def test_a_model_asked_for_by_flag_wins_over_an_address_from_a_variable(
     mctsr: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
     ended = mctsr("solve", "-q", "2+2?", "--model", "embedded", "--dry-run", "--json")
-    assert json.loads(ended.out)["servers"]["policy"] == "started here for embedded"
+    assert json.loads(ended.out)["servers"]["policy"] == "embedded model"
 
 
 def test_a_judge_needs_a_server_too(mctsr: Command) -> None:
@@ -258,6 +305,29 @@ def test_a_dry_run_counts_what_the_search_then_asks(mctsr: Command, serve: Serve
     expected = json.loads(mctsr(*how, "--dry-run", "--json").out)["expected"]
     assert mctsr(*how).code == 0
     assert expected["total_calls"] == len(server.bodies) == 33
+
+
+BROKEN = """
+from mctsr import Anywhere, OwnValue, Recipe, SelfRefine, SelfReward, best_value, rollouts_done
+
+def score(tree, ids):
+    return [tree.nothing[i] for i in ids]
+
+def broken():
+    return Recipe(SelfRefine(), SelfReward(), Anywhere(score), OwnValue(), rollouts_done(2), best_value)
+"""
+
+
+def test_an_error_in_a_recipe_of_ones_own_is_one_line_with_its_place(mctsr: Command, serve: Serve) -> None:
+    Path("badr.py").write_text(BROKEN)
+    how = ("solve", "-q", "2+2?", "--base-url", serve().url, "--recipe", "badr.py:broken", "-o", "here")
+    words = "AttributeError: 'Tree' object has no attribute 'nothing' (badr.py:5)"
+    assert mctsr(*how, "--dry-run") == (2, "", f"error: recipe 'badr.py:broken' broke: {words}\n")
+    ended = mctsr(*how)
+    assert (ended.code, ended.out) == (1, "")
+    assert f"error in the recipe: {words}; the traceback is in run.log" in ended.err
+    assert "Traceback" not in ended.err
+    assert "Traceback" in Path("here/run.log").read_text()
 
 
 def test_a_server_that_refuses_every_request_fails_the_run_with_its_words(
@@ -391,6 +461,18 @@ def test_ctrl_c_before_the_server_is_there_leaves_nothing_behind(serve: Serve, d
     assert not Path("here").exists()
 
 
+def test_sigterm_stops_cleanly_also_when_it_comes_twice(serve: Serve, data: Path) -> None:
+    process = running(serve(delay=30.0), data, *SMALL)
+    until(Path("here"), "live/a.jsonl", process)
+    for _ in range(2):  # as `timeout` does, which signals the process and then its group
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.02)
+    out, err = process.communicate(timeout=10)
+    assert (process.returncode, out) == (143, "")
+    assert "Traceback" not in err
+    assert err.endswith("interrupted; go on with: mctsr resume here\n")
+
+
 STUBBORN = """
 import asyncio, time
 
@@ -460,7 +542,7 @@ def test_on_a_terminal_one_line_moves_and_is_gone_at_the_end(
         assert process.wait(20) == 0
     assert "\x1b[?25l" in shown, "the cursor is hidden"
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l"), "and comes back"
-    assert re.search(r"1/3 done · 1 in flight · \d+ rollouts", shown)
+    assert re.search(r"1/3 done · 1 open · 1 call in flight · \d+ rollouts? · [1-9]\d* tokens/s", shown)
     assert "selected@1 100 % [21–100]" in shown
     assert "ETA" in shown
 
@@ -483,5 +565,8 @@ def test_a_silent_run_says_where_it_is_every_ten_seconds(serve: Serve) -> None:
     assert at[0][0] < 2
     gaps = [later[0] - earlier[0] for earlier, later in pairwise(at)]
     assert max(gaps) <= 10
-    assert any("0/1 done · 1 in flight" in line for _, line in at)
+    assert any(
+        re.match(r"0/1 done · waiting for the first reply, \d+\.\d s · 1 call in flight$", line)
+        for _, line in at
+    )
     assert not any("\r" in line for _, line in at)

@@ -70,12 +70,29 @@ async def test_a_problem_whose_recipe_breaks_keeps_the_cost_of_what_was_folded(t
     done = await tried(Scripted(breaking), tmp_path / "p.jsonl")
     result = done.result
     assert (done.tree, result["status"], result["answers"]["selected"]) == (None, "failed", None)
-    assert result["stopped"] == "error in the recipe: ZeroDivisionError: division by zero"
+    assert result["stopped"].startswith("error in the recipe: ZeroDivisionError: division by zero (")
+    assert result["stopped"].endswith("); the traceback is in run.log")
     assert "Traceback" in done.trace
     # The opening takes an answer and two scores, a rollout a critique, a rewrite and two scores.
     assert (result["usage"]["calls"], result["counts"]["rollouts"]) == (3 + 4, 1)
     assert result["usage"]["prompt_tokens"] == 7 * 10
     assert result["wire"] == ["dropped judge", "dropped policy"]
+
+
+async def test_judgements_asked_again_are_counted_also_on_replay(tmp_path: Path) -> None:
+    def muttering(place: Place, request: Request) -> Reply:
+        unread = request.role == "judge" and place.ask == 1 and place.attempt < 2
+        return "no number" if unread else reply(place, request)
+
+    models = Scripted(muttering)
+    first = (await tried(models, tmp_path / "p.jsonl")).result
+    again = (await tried(Scripted([]), tmp_path / "p.jsonl")).result
+    asked_again = sum(place.attempt > 0 for place, _ in models.calls)
+    # The rollout judges the asked node once more, and its child.
+    assert asked_again == 2 * 2
+    for result in (first, again):
+        assert result["counts"]["asked_again"] == asked_again
+        assert result["usage"]["calls"] == 3 + 4 * 2 + asked_again
 
 
 async def test_calls_sent_again_are_counted_over_all_attempts(tmp_path: Path) -> None:

@@ -194,10 +194,8 @@ async def test_an_error_in_the_recipes_own_code_fails_its_problem(tmp_path: Path
 
     done = await attempt(PROBLEM, terms("mctsr"), Scripted(crash), tmp_path / "log.jsonl")
     assert done.tree is None
-    assert (done.result["status"], done.result["stopped"]) == (
-        "failed",
-        "error in the recipe: Crash: no such thing",
-    )
+    assert done.result["status"] == "failed"
+    assert done.result["stopped"].startswith("error in the recipe: Crash: no such thing (")
     assert "Traceback" in done.trace
     jsonschema.validate(done.result, schemas()["result"])
 

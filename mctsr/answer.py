@@ -8,6 +8,24 @@ from mctsr.parts import Answerer, Selected
 from mctsr.tree import Tree
 
 
+def answer_of(answerer: Answerer, tree: Tree) -> Selected:
+    """Ask an answerer, and make sure that what it says can be kept.
+
+    Raises:
+        TypeError: It returned no `Selected`, or one whose node is not in the tree or whose answer is no text.
+    """
+    said = answerer(tree)
+    if (
+        not isinstance(said, Selected)
+        or not isinstance(said.answer, str | None)
+        or not isinstance(said.by, str)
+    ):
+        raise TypeError(f"the answerer returned {said!r}; it must return Selected(answer, node, by)")
+    if said.node is not None and not 0 <= said.node < len(tree):
+        raise TypeError(f"the answerer returned node {said.node} of a tree of {len(tree)} nodes")
+    return said
+
+
 def first(tree: Tree) -> Selected:
     """Return the first answer the model gave: zero-shot."""
     ids = tree.answers()

@@ -23,6 +23,11 @@ async def siblings() -> AsyncIterator[asyncio.TaskGroup]:
         raise errors.exceptions[0] from None
 
 
+def leaving() -> RuntimeError:
+    """Return what is raised for a part that calls `sys.exit`: as it is, SystemExit would end the event loop."""
+    return RuntimeError("the recipe called sys.exit")
+
+
 class Caller:
     """What expanders and judges talk to.
 

@@ -203,6 +203,8 @@ class _Search:
                 return
             asks = selector.ask(self.tree, self.rng(self.ledger.asks + 1, 0), room)
             for ask in asks:
+                if not 0 <= ask.node < len(self.tree) or ask.n < 1:
+                    raise RecipeError(f"the selector asked {ask} of a tree of {len(self.tree)} nodes")
                 self.launch(ask)
             if not asks:
                 return

@@ -1,5 +1,6 @@
 """What the parts hand to each other: problem, path, ask, draft, verdict, and the ledger of a search."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -93,6 +94,9 @@ class Draft:
         unscored: Why it must not be judged ("empty reply"); "" when it may.
         prior: Prior probability for rules that use one.
         done: The node can never grow.
+
+    Raises:
+        TypeError, ValueError: A field holds what a tree cannot keep.
     """
 
     text: str
@@ -103,6 +107,14 @@ class Draft:
     unscored: str = ""
     prior: float = 1.0
     done: bool = False
+
+    def __post_init__(self) -> None:
+        texts = {"text": self.text, "answer": self.answer or "", "unscored": self.unscored, **self.work}
+        for name, value in texts.items():
+            if not isinstance(name, str) or not isinstance(value, str):
+                raise TypeError(f"a Draft's {name} is {type(value).__name__}; it must be a text")
+        if not 0.0 <= self.prior < math.inf:
+            raise ValueError(f"a Draft's prior is {self.prior}; it must be a finite number, at least 0")
 
 
 def _spelled(error: ServerError) -> tuple[str, bool]:

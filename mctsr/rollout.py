@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from mctsr.caller import Caller, siblings
+from mctsr.caller import Caller, leaving, siblings
 from mctsr.errors import ServerError
 from mctsr.kernels.node import DONE, NONE
 from mctsr.lm.base import Tally
@@ -154,6 +154,8 @@ async def _drafts(
         return await recipe.expander.grow(path, ask.n, llm)
     except ServerError as error:
         return [Fault.of(error)]
+    except SystemExit:
+        raise leaving() from None
 
 
 async def _verdict(
@@ -165,9 +167,14 @@ async def _verdict(
     if unscored:
         return Unscored(unscored)
     try:
-        return await recipe.judge.judge(path, draft, llm)
+        found = await recipe.judge.judge(path, draft, llm)
     except ServerError as error:
         return Unscored.of(error)
+    except SystemExit:
+        raise leaving() from None
+    if not isinstance(found, Verdict | Unscored):
+        raise TypeError(f"the judge returned {found!r}; it must return a Verdict or Unscored")
+    return found
 
 
 def fold(
@@ -213,13 +220,26 @@ def _score(
     tree: Tree, recipe: Recipe, ledger: Ledger, node: int, verdict: Verdict | Unscored, change: Change
 ) -> bool:
     """Record a verdict and back it up; says whether a server fault lost an evaluation."""
+    verdict = _on_scale(verdict, recipe)
     lost = verdict.unscored if isinstance(verdict, Verdict) else (verdict,)
     for unscored in lost:
         tree.unscored(node, unscored.reason)
         ledger.unscored[unscored.reason.partition(":")[0]] += 1
         change.unscored.append(node)
-    if isinstance(verdict, Verdict):
+    if isinstance(verdict, Verdict) and verdict.samples:
         tree.judged(node, verdict.samples)
         recipe.backup(tree, node)
         change.judged.extend([node] * len(verdict.samples))
     return any(unscored.server for unscored in lost)
+
+
+def _on_scale(verdict: Verdict | Unscored, recipe: Recipe) -> Verdict | Unscored:
+    """Keep the samples that lie on the judge's scale; any other number, NaN too, is a lost evaluation."""
+    judge = recipe.judge
+    if judge is None or not isinstance(verdict, Verdict):
+        return verdict
+    fit = tuple(sample for sample in verdict.samples if judge.low <= sample.value <= judge.high)
+    off = [sample.value for sample in verdict.samples if not judge.low <= sample.value <= judge.high]
+    unfit = tuple(Unscored(f"off the scale: {value} of {judge.low} to {judge.high}") for value in off)
+    lost = (*verdict.unscored, *unfit)
+    return Verdict(fit, lost) if fit or lost else Unscored("the judge returned no sample")

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from mctsr.caller import Caller, siblings
+from mctsr.caller import Caller, leaving, siblings
 from mctsr.errors import ServerError
 from mctsr.grading import extract_answer
 from mctsr.lm.base import Completion
@@ -28,6 +28,8 @@ async def _one(make: Callable[[], Awaitable[Draft]]) -> Draft | Fault:
         return await make()
     except ServerError as error:
         return Fault.of(error)
+    except SystemExit:
+        raise leaving() from None
 
 
 def whole_answer(completion: Completion, problem: Problem, work: Mapping[str, str] | None = None) -> Draft:

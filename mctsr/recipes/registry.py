@@ -4,11 +4,13 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import json
 import math
 import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import entry_points
@@ -42,10 +44,12 @@ class Chosen:
     def build(self) -> Recipe:
         """Compose the recipe; parts check their own values and raise RecipeError."""
         try:
-            recipe = self.function(**self.arguments)
+            # Standard output is for data; what a recipe prints is talk.
+            with redirect_stdout(sys.stderr):
+                recipe = self.function(**self.arguments)
         except UsageError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise RecipeError(f"recipe {self.name!r} broke: {told(error)}") from error
         if not isinstance(recipe, Recipe):
             raise RecipeError(
@@ -88,13 +92,14 @@ def find(name: str) -> Callable[..., Recipe]:
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:
-        loaded = _load_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
+        with redirect_stdout(sys.stderr):
+            loaded = _load_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
     except RecipeError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RecipeError(f"recipe {name!r}: {module} does not import: {told(error)}") from error
     function = getattr(loaded, attribute, None)
-    if not inspect.isfunction(function):
+    if not inspect.isfunction(function) or inspect.iscoroutinefunction(function):
         file = Path(str(getattr(loaded, "__file__", module)))
         raise RecipeError(
             f"recipe {name!r}: {module} has no function {attribute!r}; {_offered(file, module)}"
@@ -152,7 +157,10 @@ def bind(name: str, function: Callable[..., Recipe], given: Mapping[str, object]
     parameters = {
         key: each for key, each in every.items() if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
     }
-    hints = typing.get_type_hints(function)
+    try:
+        hints = typing.get_type_hints(function)
+    except Exception as error:
+        raise RecipeError(f"recipe {name!r}: its annotations cannot be read: {told(error)}") from error
     for key in given:
         if key not in parameters:
             close = get_close_matches(key, parameters, 1)
@@ -166,8 +174,19 @@ def bind(name: str, function: Callable[..., Recipe], given: Mapping[str, object]
         elif parameter.default is inspect.Parameter.empty:
             raise RecipeError(f"recipe {name!r} needs the argument {key!r}; give -s {key}=…")
         else:
-            bound[key] = parameter.default
+            bound[key] = _recordable(name, key, parameter.default)
     return bound
+
+
+def _recordable(name: str, key: str, default: object) -> object:
+    try:
+        json.dumps(default, allow_nan=False)
+    except (TypeError, ValueError):
+        raise RecipeError(
+            f"recipe {name!r}, argument {key!r} has the default {default!r}, which a run cannot record; allowed are "
+            "numbers, texts, booleans, None, and lists of these"
+        ) from None
+    return default
 
 
 def convert(what: str, value: object, hint: object) -> object:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from mctsr.answer import answer_of
 from mctsr.engine import Outcome, search
 from mctsr.errors import Refused, ServerGone, UsageError
 from mctsr.lm.base import LogicalLM
@@ -109,19 +110,19 @@ async def attempt(
             watch=note,
             decisions=lm,
         )
-        selected = terms.recipe.answerer(outcome.tree)
+        selected = answer_of(terms.recipe.answerer, outcome.tree)
         tree = None if outcome.failed else tree_record(problem, terms.name, outcome, events, selected)
         return Attempt(tree, result(outcome, selected))
     except (Refused, ServerGone, UsageError, OSError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         outcome = _broken_off(error, events)
         return Attempt(None, result(outcome, Selected(None, None, "none")), traceback.format_exc())
     finally:
         lm.close()
 
 
-def _broken_off(error: Exception, events: Sequence[Event]) -> Outcome:
+def _broken_off(error: BaseException, events: Sequence[Event]) -> Outcome:
     """Say what is left of a search whose recipe broke: no tree that could be trusted, but all that was paid."""
     ledger = Ledger()
     for event in events:

@@ -5,6 +5,7 @@ Loads the whole library, so commands import it when they need it.
 """
 
 import asyncio
+import errno
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from types import FrameType
 from typing import NamedTuple
 
 from mctsr.batch import Plan, Summary, run_record, solve
-from mctsr.errors import RunError, ServerError
+from mctsr.errors import RunError, ServerError, shown, user_path
 from mctsr.lm.connect import Connected, Found, Keys, connect
 from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.report import report
@@ -24,12 +25,14 @@ from mctsr.runs.layout import RUN, ensure_free
 from mctsr.runs.progress import Overheard
 from mctsr.runs.records import ResultRecord
 from mctsr.runs.writer import RunWriter
+from mctsr.view.words import counted, short_model
 
 from .live import Watch, telling
 from .render import Screen, one_line, talk
 from .report import draw_report
 
 DONE, FAILED = 0, 1
+_NAME_BYTES, _LONGEST_NAME = 160, 255
 SIGNALLED = 128
 
 Opening = Callable[[Connected], RunWriter]
@@ -57,7 +60,9 @@ def begin(plan: Plan, output_dir: str | None, keys: Keys, way: Way, *, overwrite
         RunError: The folder holds a run, or cannot be written.
     """
     now = datetime.now()
-    folder = Path(output_dir).expanduser() if output_dir else new_folder(Path("runs"), plan.name, now)
+    # Half as long as a name can be: recipe and data may have long names of their own.
+    name = plan.name.encode()[:_NAME_BYTES].decode(errors="ignore")
+    folder = user_path(output_dir) if output_dir else new_folder(Path("runs"), name, now)
     _check_folder(folder, overwrite=overwrite)
 
     def opening(connected: Connected) -> RunWriter:
@@ -68,11 +73,17 @@ def begin(plan: Plan, output_dir: str | None, keys: Keys, way: Way, *, overwrite
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
     """Find out before any call what would stop the writer afterwards."""
-    if not overwrite:
-        ensure_free(folder)
-    nearest = next(place for place in (folder, *folder.resolve().parents) if place.exists())
+    try:
+        if any(len(os.fsencode(part)) > _LONGEST_NAME for part in folder.parts):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+        ensure_free(folder, overwrite=overwrite)
+        nearest = next(place for place in (folder, *folder.resolve().parents) if place.exists())
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise RunError(f"{shown(str(folder))} cannot be made: {why}; give another --output-dir") from None
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        raise RunError(f"{folder} cannot be made: {nearest} cannot be written; give another --output-dir")
+        why = "cannot be written" if nearest.is_dir() else "is no folder"
+        raise RunError(f"{folder} cannot be made: {nearest} {why}; give another --output-dir")
 
 
 def conduct(plan: Plan, folder: Path, keys: Keys, opening: Opening, way: Way) -> int:
@@ -138,9 +149,11 @@ def _begin(plan: Plan, writer: RunWriter, connected: Connected, watch: Watch) ->
             # What was graded by another gold answer is graded anew, and says nothing until then.
             valid = id in grades and plan.gold.get(id) in (None, grades[id]["gold"])
             watch.progress.count(result, grades[id] if valid else None)
-    models = dict.fromkeys(f"{found.model} ({found.kind}) {_where(found)}" for found in connected.servers)
+    models = dict.fromkeys(
+        f"{short_model(found.model)} ({found.kind}) {_where(found)}" for found in connected.servers
+    )
     n, done = len(plan.problems), watch.progress.done
-    left = f"{n - done} of {n} problems left" if done else f"{n} problem{'' if n == 1 else 's'}"
+    left = f"{n - done} of {counted(n, 'problem')} left" if done else counted(n, "problem")
     watch.say(one_line(f"{left} · {', '.join(models)} · {writer.folder}"))
     watch.begin(n)
 
@@ -219,15 +232,13 @@ def _reason(
     """Say why the run counts as failed; "" when it does not."""
     if error is not None:
         left = len(plan.problems) - len(results)
-        return f"{error} ({left} of {len(plan.problems)} problems not finished)"
+        return f"{error} ({left} of {counted(len(plan.problems), 'problem')} not finished)"
     n, allowed = len(failed), plan.settings.fail_on_error
     if n == len(plan.problems):
         why = dict.fromkeys(one_line(result["stopped"]) for result in failed)
-        return (
-            f"{'all ' if n > 1 else ''}{n} problem{'s' if n > 1 else ''} failed: {'; '.join(list(why)[:3])}"
-        )
+        return f"{'all ' if n > 1 else ''}{counted(n, 'problem')} failed: {'; '.join(list(why)[:3])}"
     if allowed is not None and n > (allowed * len(plan.problems) if allowed < 1 else allowed):
-        return f"{n} of {len(plan.problems)} problems failed, --fail-on-error allows {allowed:g}"
+        return f"{n} of {counted(len(plan.problems), 'problem')} failed, --fail-on-error allows {allowed:g}"
     return ""
 
 

@@ -8,12 +8,13 @@ import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from pathlib import Path
+from datetime import date, time
 from typing import NoReturn
 
 import typer
 
-from mctsr.errors import UsageError
+from mctsr.errors import UsageError, named, short, shown, user_path
+from mctsr.lm.options import DEEPEST, check_body
 from mctsr.recipes import RECIPES
 
 ARGUMENTS = "recipe_arguments"
@@ -22,6 +23,8 @@ _FILE = "mctsr.file"
 _NOT_IN_FILE = {"config", "set", "help"}
 _SECRETS = {"api_key", "judge_api_key"}
 _NOT_SETTINGS = {"dry_run", "json", "quiet", "display", "config"}
+_TABLE = "extra_body"
+_HUGE = 10**100
 
 
 def whole(least: int | None = None) -> Callable[[object], int]:
@@ -30,7 +33,7 @@ def whole(least: int | None = None) -> Callable[[object], int]:
 
     def read(given: object) -> int:
         try:
-            value = int(str(given))
+            value = int(_ascii(given))
         except ValueError:
             _refuse(given, allowed)
         return value if least is None or value >= least else _refuse(given, allowed)
@@ -46,7 +49,7 @@ def number(least: float, most: float = math.inf, *, above: bool = False) -> Call
 
     def read(given: object) -> float:
         try:
-            value = float(str(given))
+            value = float(_ascii(given))
         except ValueError:
             value = math.nan
         fits = least <= value <= most and not math.isinf(value) and not (above and value == least)
@@ -56,18 +59,39 @@ def number(least: float, most: float = math.inf, *, above: bool = False) -> Call
 
 
 def json_object(given: object) -> str:
-    """Check that a text is a JSON object."""
+    """Check that a text is a JSON object that may be sent along with every request."""
     try:
-        value = json.loads(str(given))
+        value = json.loads(str(given), parse_constant=_no_json, parse_float=_finite)
+    except RecursionError:
+        raise typer.BadParameter(f"it is nested deeper than {DEEPEST} levels; send less") from None
     except ValueError:
         value = None
-    return (
-        str(given) if isinstance(value, dict) else _refuse(given, "a JSON object such as '{\"top_k\": 20}'")
-    )
+    if not isinstance(value, dict):
+        _refuse(given, "a JSON object such as '{\"top_k\": 20}'; NaN, Infinity and 1e999 are no JSON")
+    try:
+        check_body(value)
+    except UsageError as error:
+        raise typer.BadParameter(str(error)) from None
+    return str(given)
+
+
+def _no_json(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _no_json(text)
+
+
+def _ascii(given: object) -> str:
+    """Return a number's text; digits of other scripts are refused everywhere alike."""
+    text = str(given)
+    return text if text.isascii() else _no_json(text)
 
 
 def _refuse(given: object, allowed: str) -> NoReturn:
-    raise typer.BadParameter(f"{str(given)!r}; give {allowed}")
+    raise typer.BadParameter(f"{shown(str(given))}; give {allowed}")
 
 
 def assignments(given: Iterable[str]) -> dict[str, object]:
@@ -80,7 +104,7 @@ def assignments(given: Iterable[str]) -> dict[str, object]:
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"-s {text!r} is no assignment; give -s key=value")
+            raise UsageError(f"-s {shown(text)} is no assignment; give -s key=value")
         found[key.strip().replace("-", "_")] = value.strip()
     return found
 
@@ -102,11 +126,17 @@ def load(context: typer.Context, file: str | None) -> str | None:
         if key in options:
             option = options[key]
             switch, many = getattr(option, "is_flag", False), getattr(option, "multiple", False)
-            context.default_map[key] = _value(f"{file}: {given}", value, switch=switch, many=many)
+            where = f"{short(file)}: {short(given)}"
+            table = key == _TABLE and isinstance(value, dict)
+            context.default_map[key] = (
+                json.dumps(value, ensure_ascii=False)
+                if table
+                else _value(where, value, switch=switch, many=many)
+            )
         elif isinstance(value, dict):
             tables[given] = value
         else:
-            raise UsageError(f"{file}: no option {given!r}; {closest(key, options)}")
+            raise UsageError(f"{short(file)}: no option {shown(given)}; {closest(key, options)}")
     return file
 
 
@@ -122,7 +152,8 @@ def recipe_arguments(context: typer.Context, recipe: str, given: Iterable[str]) 
     known = {ARGUMENTS, recipe, *RECIPES, *(point.name for point in entry_points(group="mctsr.recipes"))}
     for name in tables:
         if name not in known:
-            raise UsageError(f"{context.meta[_FILE]}: no option or recipe [{name}]; {closest(name, known)}")
+            file = short(context.meta[_FILE])
+            raise UsageError(f"{file}: no option or recipe [{short(name)}]; {closest(name, known)}")
     return {**tables.get(ARGUMENTS, {}), **tables.get(recipe, {}), **assignments(given)}
 
 
@@ -161,19 +192,39 @@ def closest(given: str, allowed: Collection[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(given, allowed, 1)
-    return (f"did you mean {near[0]!r}? " if near else "") + f"allowed are {', '.join(sorted(allowed))}"
+    return (f"did you mean {near[0]!r}? " if near else "") + f"allowed are {named(sorted(allowed))}"
 
 
 def _read(file: str) -> dict[str, object]:
     import tomllib
 
     try:
-        with Path(file).expanduser().open("rb") as opened:
-            return tomllib.load(opened)
+        with user_path(file).open("rb") as opened:
+            found = tomllib.load(opened)
     except OSError as error:
-        raise UsageError(f"configuration file {file!r} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"configuration file {file!r} is not TOML: {error}") from None
+        raise UsageError(f"configuration file {shown(file)} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"configuration file {shown(file)} is not TOML: {short(str(error))}") from None
+    except RecursionError:
+        raise UsageError(f"configuration file {shown(file)} is nested too deeply to be read") from None
+    for key, value in found.items():
+        if wrong := _unfit(value):
+            raise UsageError(f"{short(file)}: {short(key)} {wrong}")
+    return found
+
+
+def _unfit(value: object, room: int = DEEPEST) -> str:
+    """Say why no setting can hold a value, "" when one may."""
+    if isinstance(value, date | time):
+        return f"holds the date or time {value}; put it in quotes"
+    if isinstance(value, int) and abs(value) >= _HUGE:
+        return "holds a number of more than 100 digits; give a smaller one"
+    if not isinstance(value, dict | list):
+        return ""
+    if not room:
+        return f"is nested deeper than {DEEPEST} levels; give less"
+    inner = value.values() if isinstance(value, dict) else value
+    return next((wrong for one in inner if (wrong := _unfit(one, room - 1))), "")
 
 
 def _value(where: str, value: object, *, switch: bool, many: bool) -> object:
@@ -182,14 +233,17 @@ def _value(where: str, value: object, *, switch: bool, many: bool) -> object:
         raise UsageError(
             f"{where} is {_spell(value)}; give {'true or false' if switch else 'a value in quotes'}"
         )
-    if many:
-        return [str(item) for item in value] if isinstance(value, list) else [str(value)]
     if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False)
+        raise UsageError(f"{where} is a table; give one value")
+    if many:
+        items = value if isinstance(value, list) else [value]
+        if any(isinstance(item, dict | list) for item in items):
+            raise UsageError(f"{where} holds a table or a list; give a list of texts")
+        return [str(item) for item in items]
     if isinstance(value, list):
         raise UsageError(f"{where} is a list; give one value")
     return value if switch else str(value)
 
 
 def _spell(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+    return str(value).lower() if isinstance(value, bool) else shown(value)

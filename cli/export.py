@@ -1,9 +1,9 @@
 """`mctsr export`: a run as a data set."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
+from mctsr.errors import user_path
 from mctsr.view.words import counted
 
 from .options import OUTPUT, Json, option
@@ -40,7 +40,7 @@ def export(
     from mctsr.export.write import write
 
     found, screen = open_run(run, base), Screen()
-    target = sys.stdout.buffer if output == STREAM else Path(output).expanduser() if output else None
+    target = sys.stdout.buffer if output == STREAM else user_path(output) if output else None
     written = write(found, form, target)
     talk(counted(written.rows, "tree" if form == "tree" else "node"))
     if written.path is None:

@@ -1,46 +1,96 @@
-"""`mctsr grade`: compare a run's answers with the gold answers once more, without asking a model."""
+"""`mctsr grade`: compare a run's answers, or pairs from outside, with gold answers; asks no model."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from mctsr.errors import RunError
+import typer
+
+from mctsr.errors import DataError, RunError, UsageError
 from mctsr.view.words import counted
 
-from .options import OUTPUT, Json, option
+from .options import DATA, OUTPUT, Json, option
 from .render import Column, Line, Screen, Span, one_line, percent, talk, verdict_style
-from .runs import RUNS, RunName, RunsDir, open_run
+from .runs import RUNS, RunsDir, open_run
 
 if TYPE_CHECKING:
+    from mctsr.grading import Gold, Grade, Grader, Policy
     from mctsr.runs.folder import Run
     from mctsr.runs.grades import Change
 
+_AHEAD = 8
+_PAIR = 'a pair is an object with "gold" and with "answer" or "reply"'
+
 
 def grade(
-    run: RunName,
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="RUN", help="A folder, its name or the beginning of it, or latest.", show_default=False
+        ),
+    ] = None,
     data: Annotated[
         str | None,
-        option("--data", OUTPUT, "FILE", "Gold answers; default: those of the data that the run recorded."),
+        option("--data", DATA, "FILE", "Gold answers; default: those of the data that the run recorded."),
     ] = None,
+    pairs: Annotated[
+        str | None,
+        option("--pairs", DATA, "FILE", 'Grade lines {"gold": …, "answer": …} or "reply" instead of a run.'),
+    ] = None,
+    strict: Annotated[
+        bool,
+        option("--strict", OUTPUT, None, "Accept only what is equal: no rounding, no order, no units."),
+    ] = False,
+    lenient: Annotated[
+        bool,
+        option(
+            "--lenient", OUTPUT, None, "Accept what graders disagree about: 75 for 0.75, (1,2) for {1,2}."
+        ),
+    ] = False,
     base: RunsDir = RUNS,
     json: Json = False,
 ) -> None:
-    """Grade a run's answers again and say which verdicts changed; asks no model."""
+    """Grade a run's answers again and say which verdicts changed, or grade pairs; asks no model."""
+    from mctsr.grading import Grader
+
+    if (run is None) == (pairs is None) or (pairs is not None and data is not None):
+        raise UsageError("give either a run (with --data FILE if need be) or --pairs FILE")
+    with Grader(policy=_policy(strict, lenient)) as grader:
+        if pairs is not None:
+            _grade_pairs(pairs, grader, json=json)
+        elif run is not None:
+            _grade_run(open_run(run, base), data, grader, json=json)
+        if grader.notice:
+            talk(grader.notice)
+
+
+def _policy(strict: bool, lenient: bool) -> "Policy":
+    from mctsr.grading import Policy
+
+    if strict and lenient:
+        raise UsageError("--strict and --lenient exclude each other; give one of them or neither")
+    return Policy.STRICT if strict else Policy.LENIENT if lenient else Policy.STANDARD
+
+
+def _grade_run(found: "Run", data: str | None, grader: "Grader", *, json: bool) -> None:
     from mctsr.report import report
+    from mctsr.runs.folder import Run
     from mctsr.runs.grades import regrade
 
-    found, screen = open_run(run, base), Screen()
+    screen = Screen()
     before = report(found).selected
-    changes = regrade(found, _gold(found, data))
-    after = report(open_run(str(found.path), base)).selected
+    changes = regrade(found, _gold(found, data), grader)
+    after = report(Run.open(found.path)).selected
     if json:
         told = {"before": before and asdict(before), "after": after and asdict(after)}
         screen.json({"selected": told, "changes": [change._asdict() for change in changes]})
         return
     if changes:
-        screen.table(
-            [Column("problem"), Column("answer", least=10), Column("before"), Column("now")], _rows(changes)
-        )
+        columns = [Column("problem"), Column("answer", least=10), Column("before"), Column("now")]
+        screen.table(columns, _rows(changes))
         screen.line()
     screen.line(f"{counted(len(changes), 'verdict') if changes else 'no verdicts'} changed")
     if after is not None:
@@ -48,7 +98,7 @@ def grade(
         screen.line(f"selected answers right: {after.correct} of {after.n}, {percent(after.share)}{was}")
 
 
-def _gold(run: "Run", data: str | None) -> dict[str, str]:
+def _gold(run: "Run", data: str | None) -> "dict[str, Gold | str]":
     """Read gold answers from `data`, else from where the run had them.
 
     Raises:
@@ -57,7 +107,7 @@ def _gold(run: "Run", data: str | None) -> dict[str, str]:
     from mctsr.problems import read_gold
 
     source = data or run.record["data"]
-    gold = read_gold(source) if source else run.record["gold"] or {}
+    gold: dict[str, Gold | str] = {**(read_gold(source) if source else run.record["gold"] or {})}
     missing = sum(id not in gold for id in run.record["problem_ids"])
     if missing == len(run.record["problem_ids"]):
         where = f"{source!r} has none for its problems" if source else "it was given none"
@@ -71,10 +121,103 @@ def _gold(run: "Run", data: str | None) -> dict[str, str]:
     return gold
 
 
-def _rows(changes: Sequence["Change"]) -> list[Line]:
+def _rows(changes: "Sequence[Change]") -> list[Line]:
     words = {True: "right", False: "not right", None: "ungraded"}
     return [
         [one_line(change.id), one_line(change.answer)]
         + [Span(words[side], verdict_style(words[side])) for side in (change.before, change.after)]
         for change in changes
     ]
+
+
+class _Pair(NamedTuple):
+    """One line of a file of pairs: `text` is a whole reply where `is_reply`."""
+
+    line: int
+    gold: "Gold"
+    text: str | None
+    is_reply: bool
+
+
+def _grade_pairs(source: str, grader: "Grader", *, json: bool) -> None:
+    pairs = list(_read_pairs(source))
+    with ThreadPoolExecutor(_AHEAD) as threads:
+        grades = list(threads.map(lambda pair: _grade_pair(grader, pair), pairs))
+    screen = Screen()
+    if json:
+        for pair, said in zip(pairs, grades, strict=True):
+            screen.json({"line": pair.line, "gold": str(pair.gold), **asdict(said)})
+        return
+    columns = [Column("line", right=True), Column("gold", least=8), Column("answer", least=8)]
+    columns += [Column("verdict"), Column("method"), Column("reason", least=12, spare=True)]
+    screen.table(columns, [_pair_row(pair, said) for pair, said in zip(pairs, grades, strict=True)])
+    screen.line()
+    words = [_word(said) for said in grades]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    screen.line(f"{counted(len(pairs), 'pair')}: {counts}")
+
+
+def _grade_pair(grader: "Grader", pair: _Pair) -> "Grade":
+    if pair.is_reply and pair.text is not None:
+        return grader.grade_reply(pair.gold, pair.text)
+    return grader.grade(pair.gold, pair.text)
+
+
+def _pair_row(pair: _Pair, said: "Grade") -> Line:
+    word = _word(said)
+    return [
+        str(pair.line),
+        one_line(pair.gold.text),
+        one_line(said.extracted or "-"),
+        Span(word, verdict_style(word)),
+        said.method,
+        one_line(said.reason),
+    ]
+
+
+def _word(said: "Grade") -> str:
+    if said.ungradable:
+        return "ungradable"
+    if said.method == "no-answer":
+        return "no answer"
+    return "right" if said.equal else "wrong"
+
+
+def _read_pairs(source: str) -> Iterator[_Pair]:
+    """Read a file of pairs, or standard input for "-".
+
+    Raises:
+        DataError: A line is no pair; names file and line.
+    """
+    import orjson
+
+    name = "standard input" if source == "-" else source
+    try:
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).expanduser().read_bytes()
+    except OSError as error:
+        raise DataError(f"file of pairs {source!r} cannot be read: {error.strerror}; {_PAIR}") from None
+    lines = [(number, line) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+    if not lines:
+        raise DataError(f"{name} holds no pairs; {_PAIR}")
+    for number, line in lines:
+        where = f"{name}, line {number}"
+        try:
+            yield _pair(where, number, orjson.loads(line.removeprefix(b"\xef\xbb\xbf")))
+        except orjson.JSONDecodeError as error:
+            raise DataError(f"{where} is no JSON ({error}); {_PAIR}") from None
+
+
+def _pair(where: str, number: int, fields: object) -> _Pair:
+    from mctsr.grading import Gold, gold_of
+
+    if not isinstance(fields, dict) or "gold" not in fields or ("answer" in fields) == ("reply" in fields):
+        raise DataError(f"{where}: {_PAIR}, not {fields!r:.60}")
+    gold, is_reply = fields["gold"], "reply" in fields
+    text = fields["reply" if is_reply else "answer"]
+    if isinstance(text, bool | dict | list):
+        raise DataError(f"{where}: the answer is {text!r:.40}; it must be a text, a number or null")
+    try:
+        typed = Gold.read(gold) if isinstance(gold, str) and not Gold.read(gold).is_plain else gold_of(gold)
+    except ValueError as error:
+        raise DataError(f"{where}: {error}") from None
+    return _Pair(number, typed, None if text is None else str(text), is_reply)

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from mctsr.batch import BatchEvent, ProblemFinished
+from mctsr.errors import brief, short
 from mctsr.report import wilson
 from mctsr.runs.progress import CallEvent, Progress
 from mctsr.runs.records import GradeRecord, ResultRecord
@@ -63,13 +64,13 @@ def _several(n: int, what: str) -> str:
 def told(result: ResultRecord, grade: GradeRecord | None) -> str:
     """Say in one line how a problem ended."""
     if result["status"] == "failed":
-        return one_line(f"{result['id']}: failed: {result['stopped']}")
+        return brief(one_line(f"{short(result['id'])}: failed: {result['stopped']}"))
     usage, answer = result["usage"], result["answers"]["selected"]
     tokens = usage["prompt_tokens"] + usage["completion_tokens"]
     word = "" if grade is None or answer is None else f", {word_of(answer, grade)}"
     said = "no answer" if answer is None else f"{answer:.60}{word}"
     cost = f"{_several(usage['calls'], 'call')}, {number(tokens)} tokens, {seconds(result['seconds'])}"
-    return one_line(f"{result['id']}: {said} ({cost})")
+    return one_line(f"{short(result['id'])}: {said} ({cost})")
 
 
 class Watch:
@@ -175,7 +176,7 @@ class _Notices(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show one."""
-        self._watch.say(one_line(f"notice: {record.getMessage()}"))
+        self._watch.say(brief(one_line(f"notice: {record.getMessage()}")))
 
 
 @contextmanager

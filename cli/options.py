@@ -12,14 +12,8 @@ import typer
 
 from .config import json_object, load, number, whole
 
-DATA, RECIPE, SERVER, SAMPLING, LIMITS, OUTPUT = (
-    "Problems",
-    "Recipe",
-    "Server",
-    "Sampling",
-    "Limits of each problem",
-    "Output",
-)
+DATA, RECIPE, SERVER, SAMPLING = "Problems", "Recipe", "Server", "Sampling"
+LIMITS, OUTPUT = "Limits of each problem", "Output"
 
 
 class Display(StrEnum):
@@ -72,7 +66,9 @@ def option(
 Source = Annotated[
     str | None,
     typer.Argument(
-        metavar="DATA", help="File of problems (.jsonl, .json), or - for stdin.", show_default=False
+        metavar="DATA",
+        help="File of problems (.jsonl, .json), or - for stdin (plain text there is one question).",
+        show_default=False,
     ),
 ]
 Question = Annotated[str | None, option("--question -q", DATA, "TEXT", "Solve this one question instead.")]

@@ -8,6 +8,7 @@ the first line is written to a terminal, never in a pipe.
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeAlias
@@ -156,8 +157,9 @@ class Screen:
 
 
 def talk(text: str, style: str = "") -> None:
-    """Say something on stderr."""
-    Screen(sys.stderr).line(Span(safe(text), style), wrap=True)
+    """Say something on stderr; when nobody listens there, nothing is lost."""
+    with suppress(OSError, ValueError):
+        Screen(sys.stderr).line(Span(safe(text), style), wrap=True)
 
 
 def layout(columns: Sequence[Column], rows: Sequence[Line], width: int | None = None) -> list[Line]:
@@ -228,7 +230,7 @@ def _span(cell: Cell) -> Span:
 def _columns(stream: TextIO) -> int:
     """Return the width of a terminal: as COLUMNS says, else as it says itself."""
     given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given):
+    if given.isascii() and given.isdecimal() and int(given):
         return int(given)
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80

@@ -1,9 +1,14 @@
-"""`mctsr report`: a run in numbers."""
+"""`mctsr report`: a run in numbers; and what a run is expected to come to, before it is begun."""
 
 from typing import TYPE_CHECKING
 
+import typer
+
+from mctsr.errors import short
+from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.view.words import counted, ending, short_model
 
+from .config import settings_given, spelt
 from .options import Json
 from .render import (
     BAD,
@@ -23,6 +28,8 @@ from .render import (
 from .runs import RUNS, STATE_STYLES, RunName, RunsDir, interval, open_run
 
 if TYPE_CHECKING:
+    from mctsr.batch import Estimate, Plan
+    from mctsr.lm.options import RoleOptions
     from mctsr.report import Cost, Report, Score
 
 _COSTS = {
@@ -74,6 +81,62 @@ def draw_report(screen: Screen, report: "Report") -> None:
     screen.line()
     _counts(screen, report)
     _rest(screen, report)
+
+
+def server_of(role: "RoleOptions", other: "RoleOptions | None" = None, *, word: str = "") -> str:
+    """Say where a role's model is; a role without a place of its own shares that of the `other`."""
+    if role.base_url:
+        return f"{word}{role.base_url}"
+    if role.starts_here or other is None:
+        return (
+            "embedded model"
+            if role.model == EMBEDDED
+            else f"embedded model {short(short_model(role.model or ''))}"
+        )
+    return server_of(other)
+
+
+def draw_plan(context: typer.Context, plan: "Plan", *, json: bool) -> int:
+    """Write what would be done, with what, from where, and at what expected cost; nothing can fail any more."""
+    from mctsr.batch import estimate
+
+    cost, settings, screen = estimate(plan), plan.settings, Screen()
+    judge = settings.judge or settings.policy
+    servers = {"policy": server_of(settings.policy), "judge": server_of(judge, settings.policy)}
+    if json:
+        totals = {"total_calls": cost.total_calls, "total_tokens": cost.total_tokens}
+        screen.json(
+            {
+                "recipe": settings.recipe,
+                "arguments": dict(plan.chosen.arguments),
+                "problems": len(plan.problems),
+                "servers": servers,
+                "expected": {**cost._asdict(), **totals},
+                "settings": settings_given(context),
+            }
+        )
+        return 0
+    arguments = ", ".join(f"{name}={value}" for name, value in plan.chosen.arguments.items())
+    screen.line(one_line(f"recipe    {settings.recipe}({arguments})"), wrap=True)
+    for name, what in (("server", servers["policy"]), ("judge", servers["judge"])):
+        screen.line(f"{name:<10}{one_line(what)}")
+    screen.line(f"problems  {len(plan.problems)}")
+    _expected(screen, cost)
+    screen.line()
+    columns = [Column("setting"), Column("value", least=20), Column("from", least=10)]
+    given = settings_given(context).items()
+    screen.table(columns, [[name, one_line(spelt(value)), where] for name, (value, where) in given])
+    return 0
+
+
+def _expected(screen: Screen, cost: "Estimate") -> None:
+    more = "more than " if cost.at_least else ""
+    each = f"{number(cost.calls)} calls, {number(cost.prompt_tokens, 0)} prompt and "
+    screen.line(
+        f"expected  {more}{each}{number(cost.completion_tokens, 0)} reply tokens a problem", wrap=True
+    )
+    totals = f"{number(cost.total_calls)} calls, {number(cost.total_tokens)} tokens in total"
+    screen.line(f"          {more}{totals}", wrap=True)
 
 
 def _head(screen: Screen, report: "Report") -> None:

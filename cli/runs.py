@@ -13,7 +13,7 @@ from .render import BAD, DOUBT, GOOD, QUIET, STRONG, Column, Line, Screen, Span,
 
 if TYPE_CHECKING:
     from mctsr.report import Report
-    from mctsr.runs.folder import Run
+    from mctsr.runs.folder import Damaged, Run
 
 RunName = Annotated[
     str,
@@ -25,6 +25,7 @@ RunsDir = Annotated[Path, option("--dir", OUTPUT, "DIR", "Folder of runs.")]
 RUNS = Path("runs")
 
 STATE_STYLES = {"finished": GOOD, "running": DOUBT, "interrupted": DOUBT, "failed": BAD}
+DAMAGED = "damaged"
 
 
 def open_run(name: str, base: Path) -> "Run":
@@ -40,14 +41,11 @@ def open_run(name: str, base: Path) -> "Run":
 
 def runs(base: RunsDir = RUNS, json: Json = False) -> None:
     """List the runs with their state and how many answers they got right."""
-    from mctsr.report import report
-    from mctsr.runs.folder import list_runs
-
     screen = Screen()
-    reports = [report(run) for run in list_runs(base)]
+    reports, damaged = _reports(base)
     if json:
-        screen.json([_entry(each) for each in reports])
-    elif not reports:
+        screen.json([*map(_entry, reports), *map(_damaged_entry, damaged)])
+    elif not reports and not damaged:
         screen.line(f"No runs in {base}/; mctsr solve makes one.")
     else:
         columns = [
@@ -60,12 +58,33 @@ def runs(base: RunsDir = RUNS, json: Json = False) -> None:
             Column("recipe", least=8),
             Column("model", least=10, spare=True),
         ]
-        screen.table(columns, [_row(each) for each in reports])
+        screen.table(columns, [*map(_row, reports), *map(_damaged_row, damaged)])
+        for each in damaged:
+            screen.line(Span(one_line(f"{DAMAGED}: {each.reason}"), DOUBT), wrap=True)
 
 
 def interval(low: float, high: float) -> str:
     """Write an interval of shares in per cent."""
     return f"{100 * low:.1f} – {100 * high:.1f}"
+
+
+def _reports(base: Path) -> tuple[list["Report"], list["Damaged"]]:
+    """Report on every run that can be read; one that cannot takes no other along."""
+    from mctsr.errors import RunError
+    from mctsr.report import report
+    from mctsr.runs.folder import Damaged, list_runs
+
+    reports, (found, damaged) = [], list_runs(base)
+    for run in found:
+        try:
+            reports.append(report(run))
+        except RunError as error:
+            damaged.append(Damaged(run.path, str(error)))
+    return reports, damaged
+
+
+def _damaged_row(damaged: "Damaged") -> Line:
+    return [Span(one_line(damaged.path.name), STRONG), Span(DAMAGED, BAD), "-", "-", "", "", "-", "-"]
 
 
 def _row(report: "Report") -> Line:
@@ -81,6 +100,12 @@ def _row(report: "Report") -> Line:
         one_line(report.recipe),
         one_line(short_model(report.model)) or "-",
     ]
+
+
+def _damaged_entry(damaged: "Damaged") -> dict[str, object]:
+    unknown = dict.fromkeys(("problems", "done", "failed", "selected", "created", "recipe", "model"))
+    known = {"name": damaged.path.name, "path": str(damaged.path), "state": DAMAGED}
+    return {**known, **unknown, "notes": [damaged.reason]}
 
 
 def _entry(report: "Report") -> dict[str, object]:

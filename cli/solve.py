@@ -1,6 +1,5 @@
 """`mctsr solve`: problems in, a run folder out."""
 
-import sys
 from dataclasses import replace
 from difflib import get_close_matches
 from json import loads
@@ -8,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from mctsr.errors import UsageError
+from mctsr.errors import UsageError, short, user_path
 from mctsr.lm.local.gguf import EMBEDDED
-from mctsr.lm.options import read_address
+from mctsr.lm.options import check_body, read_address
 from mctsr.runs.settings import RoleOptions, Settings
 
 from . import options as o
-from .config import origin, recipe_arguments, settings_given, spelt
-from .render import Column, Screen, number, one_line, talk
+from .config import origin, recipe_arguments
+from .render import one_line, talk
+from .report import draw_plan, server_of
 
 if TYPE_CHECKING:
     from mctsr.batch import Plan
@@ -69,6 +69,8 @@ def solve(
     Standard input holds JSON Lines, or one question in plain text, however many lines it has.
     """
     name = _source_name(data, question, picked=bool(limit or ids))
+    if data and data != _STDIN:
+        data = str(user_path(data))
     settings = Settings(
         recipe=recipe,
         arguments=recipe_arguments(context, recipe, set or ()),
@@ -84,7 +86,7 @@ def solve(
         max_calls=max_calls,
         token_limit=token_limit,
         time_limit=time_limit,
-        prompts=prompts,
+        prompts=str(user_path(prompts)) if prompts else None,
         answer_kind=answer_kind,
         limit=limit,
         ids=_listed(ids),
@@ -92,12 +94,13 @@ def solve(
         keep_calls=keep_calls,
     )
     settings, notices = _seated(context, settings)
+    check_body(settings.policy.extra_body, (api_key, judge_api_key))
     talks = not (quiet or display is o.Display.NONE)
     if talks and not dry_run:
         _announce(settings, name, notices)
     planned = _planned(settings, data, question, talks=talks)
     if dry_run:
-        return _show_plan(context, planned, json=json)
+        return draw_plan(context, planned, json=json)
 
     from mctsr.lm.connect import Keys
 
@@ -117,7 +120,7 @@ def _source_name(data: str | None, question: str | None, *, picked: bool) -> str
         raise UsageError("give a file of problems, - for stdin, or a question with -q; one of them")
     if data is None and picked:
         raise UsageError("--limit and --ids pick from a file; leave them out with -q")
-    return "a question" if data is None else "stdin" if data == _STDIN else data
+    return "a question" if data is None else "stdin" if data == _STDIN else short(data)
 
 
 def _listed(given: list[str] | None) -> tuple[str, ...]:
@@ -136,7 +139,7 @@ def _seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[
     alone = replace(policy, base_url=None)
     if alone.starts_here and policy.base_url and _weight(context, "base_url") < _weight(context, "model"):
         notices.append(
-            f"{origin(context, 'base_url')} is left out: --model {policy.model} starts a server here"
+            f"{origin(context, 'base_url')} is left out: --model {short(str(policy.model))} starts a server here"
         )
         policy = alone
     if policy.model == EMBEDDED and policy.base_url:
@@ -144,14 +147,16 @@ def _seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[
             "--model embedded starts a server of its own; leave out --base-url, or name another model"
         )
     if not policy.base_url and not policy.starts_here:
-        given = f" for --model {policy.model}; {_did_you_mean(policy.model)}" if policy.model else "; "
+        given = f" for --model {short(policy.model)}; {_did_you_mean(policy.model)}" if policy.model else "; "
         raise UsageError(f"no server{given}give --base-url URL (or OPENAI_BASE_URL), or --model embedded")
-    policy = _addressed(policy)
+    policy = _placed(policy)
     if judge is not None:
-        judge = _addressed(judge)
+        judge = _placed(judge)
         if not policy.base_url and not judge.base_url and not judge.starts_here:
             hint = _did_you_mean(judge.model or "")
-            raise UsageError(f"no server for --judge-model {judge.model}; {hint}give --judge-base-url URL")
+            raise UsageError(
+                f"no server for --judge-model {short(str(judge.model))}; {hint}give --judge-base-url URL"
+            )
         same = (judge.base_url or policy.base_url) == policy.base_url and not judge.starts_here
         body = policy.extra_body if same else {}
         judge = replace(judge, temperature=policy.temperature, top_p=policy.top_p, extra_body=body)
@@ -163,8 +168,12 @@ def _did_you_mean(model: str) -> str:
     return f"did you mean {EMBEDDED}? Otherwise " if near else ""
 
 
-def _addressed(role: RoleOptions) -> RoleOptions:
-    return replace(role, base_url=read_address(role.base_url).base) if role.base_url else role
+def _placed(role: RoleOptions) -> RoleOptions:
+    """Write the address of a role's server, or the path of its file, in the form that is recorded."""
+    if role.base_url:
+        return replace(role, base_url=read_address(role.base_url).base)
+    is_file = role.starts_here and role.model != EMBEDDED
+    return replace(role, model=str(user_path(str(role.model)))) if is_file else role
 
 
 def _weight(context: typer.Context, name: str) -> int:
@@ -179,9 +188,8 @@ def _announce(settings: Settings, data: str, notices: list[str]) -> None:
     """Say what is going to happen, before anything heavy is loaded."""
     from importlib.metadata import version
 
-    talk(
-        f"mctsr {version('mctsr')} · recipe {settings.recipe} · {data} · {_server(settings.policy, word='server ')}"
-    )
+    server = server_of(settings.policy, word="server ")
+    talk(f"mctsr {version('mctsr')} · recipe {short(settings.recipe)} · {data} · {server}")
     for notice in notices:
         talk(f"notice: {notice}")
 
@@ -189,56 +197,10 @@ def _announce(settings: Settings, data: str, notices: list[str]) -> None:
 def _planned(settings: Settings, data: str | None, question: str | None, *, talks: bool) -> "Plan":
     """Read what is to be solved, and say what of it is not used or is taken otherwise than it may be meant."""
     from mctsr.batch import plan
-    from mctsr.problems import read_notes
+    from mctsr.problems import read_notes, stdin_text
 
-    text = sys.stdin.read() if data == _STDIN else None
+    text = stdin_text(data) if data else None
     planned = plan(settings, data, question, text)
     for note in read_notes(data, stdin=text) if talks and data else ():
         talk(one_line(f"notice: {note}"))
     return planned
-
-
-def _server(role: RoleOptions, other: RoleOptions | None = None, *, word: str = "") -> str:
-    """Say where a role's model is; a role without a place of its own shares that of the `other`."""
-    if role.base_url:
-        return f"{word}{role.base_url}"
-    if role.starts_here or other is None:
-        return "embedded model" if role.model == EMBEDDED else f"embedded model {role.model}"
-    return _server(other)
-
-
-def _show_plan(context: typer.Context, plan: "Plan", *, json: bool) -> int:
-    """Print what would be done, with what, from where, and at what expected cost; nothing can fail any more."""
-    from mctsr.batch import estimate
-
-    cost, settings, screen = estimate(plan), plan.settings, Screen()
-    judge = settings.judge or settings.policy
-    servers = {"policy": _server(settings.policy), "judge": _server(judge, settings.policy)}
-    told = {
-        "recipe": settings.recipe,
-        "arguments": dict(plan.chosen.arguments),
-        "problems": len(plan.problems),
-        "servers": servers,
-        "expected": {**cost._asdict(), "total_calls": cost.total_calls, "total_tokens": cost.total_tokens},
-        "settings": settings_given(context),
-    }
-    if json:
-        screen.json(told)
-        return 0
-    arguments = ", ".join(f"{name}={value}" for name, value in plan.chosen.arguments.items())
-    each = f"{number(cost.calls)} calls, {number(cost.prompt_tokens, 0)} prompt and "
-    screen.line(f"recipe    {settings.recipe}({arguments})", wrap=True)
-    screen.line(f"server    {servers['policy']}")
-    screen.line(f"judge     {servers['judge']}")
-    screen.line(f"problems  {len(plan.problems)}")
-    screen.line(f"expected  {each}{number(cost.completion_tokens, 0)} reply tokens a problem", wrap=True)
-    screen.line(
-        f"          {number(cost.total_calls)} calls, {number(cost.total_tokens)} tokens in total", wrap=True
-    )
-    screen.line()
-    columns = [Column("setting"), Column("value", least=20), Column("from", least=10)]
-    screen.table(
-        columns,
-        [[name, one_line(spelt(value)), where] for name, (value, where) in settings_given(context).items()],
-    )
-    return 0

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mctsr.errors import UsageError
+from mctsr.errors import RunError, UsageError
 from mctsr.export.nodes import node_rows
 from mctsr.export.rows import correct
 from mctsr.export.tree import tree_rows
@@ -223,3 +223,27 @@ def test_a_folder_or_a_wrong_format_is_an_error_in_one_line(run: Run, tmp_path: 
         write(run, "nodes", tmp_path)
     with pytest.raises(UsageError, match="allowed are tree, nodes"):
         write(run, "csv")
+
+
+@pytest.mark.parametrize(
+    "name", ["trees.jsonl", "run.json", "results.jsonl", "Run.Log", "summary.json", "live/a.jsonl", "calls/x"]
+)
+def test_the_own_files_of_any_run_are_never_written_over(run: Run, tmp_path: Path, name: str) -> None:
+    other = Run.open(make_run(tmp_path / "other"))
+    for owner in (run, other):
+        (owner.path / "calls").mkdir()
+        before = {path: path.read_bytes() for path in owner.path.rglob("*") if path.is_file()}
+        link = owner.path / "link.jsonl"
+        link.symlink_to(owner.path / name)
+        for target in (owner.path / name, link, owner.path / "export" / ".." / name):
+            with pytest.raises(RunError, match=r"belongs to the run in .*give another file with -o"):
+                write(run, "nodes", target)
+        link.unlink()
+        assert {path: path.read_bytes() for path in owner.path.rglob("*") if path.is_file()} == before
+
+
+def test_a_name_of_ours_is_free_where_no_run_is_and_other_names_are_free_in_a_run(
+    run: Run, tmp_path: Path
+) -> None:
+    for target in (tmp_path / "trees.jsonl", run.path / "mine.jsonl", run.path / "export" / "trees.jsonl"):
+        assert write(run, "tree", target).rows == 2

@@ -1,5 +1,6 @@
 """Reading data sets: what is accepted, what is refused and in which words, and what never gets through."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,7 @@ def test_other_columns_are_never_read(tmp_path: Path) -> None:
         (b'{"problem": "\xff"}\n', "line 1: byte 14 is not UTF-8"),
         (
             jsonl(ROWS[0], {"text": "a", "label": 1}),
-            r"line 2: no problem text among the fields \['label', 'text'\]",
+            "line 2: no problem text among the fields 'label', 'text'",
         ),
         (jsonl({"problem": " \n"}), "line 1: 'problem' is ' .n'; it must be a text"),
         (jsonl({"problem": ["a"]}), "line 1: 'problem' is \\['a'\\]; it must be a text"),
@@ -147,7 +148,7 @@ def test_other_columns_are_never_read(tmp_path: Path) -> None:
         ("What is 2+2?\n", "begins with 'What is 2.2.': plain text is not read"),
         (b"PAR1\x15\x04", "is a Parquet file, which is not read"),
         (b"\x1f\x8b\x08", "is a gzip file, which is not read"),
-        ('{\n  "data": []\n}', r"is one object over several lines, with the fields \['data'\]"),
+        ('{\n  "data": []\n}', "is one object over several lines, with the fields 'data'"),
         ("caf\xe9\n".encode("latin-1"), "line 1: byte 4 is not UTF-8"),
         (
             jsonl({"Question": "a", "Answer": "1"}),
@@ -290,3 +291,70 @@ def test_any_text_survives_reading(
     numbered = [{"id": i, **row} for i, row in enumerate(rows)]
     source = put(tmp_path_factory.getbasetemp(), jsonl(*numbered), "any.jsonl")
     assert [problem.text for problem in read_problems(source)] == [row["problem"] for row in rows]
+
+
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+def test_one_object_over_several_lines_is_one_problem(tmp_path: Path, bom: bytes) -> None:
+    source = put(
+        tmp_path, bom + json.dumps({"id": "a", "question": "2+2?", "answer": "4"}, indent=2).encode()
+    )
+    assert [(p.id, p.text) for p in read_problems(source)] == [("a", "2+2?")]
+    assert read_gold(source) == {"a": "4"}
+    text = Path(source).read_text(encoding="utf-8-sig")
+    assert [p.id for p in read_problems("-", stdin=text)] == ["a"]
+
+
+def test_a_list_of_many_names_is_cut_and_long_names_are_shortened(tmp_path: Path) -> None:
+    row = {f"field{i}": 1 for i in range(30)} | {"z" * 500: 1}
+    source = put(tmp_path, jsonl({"question": "a", **row}))
+    (note,) = read_notes(source)
+    assert note.endswith("field9 and 21 more")
+    with pytest.raises(DataError, match="and 21 more; accepted are") as caught:
+        read_problems(put(tmp_path, jsonl(row)))
+    assert len(str(caught.value)) < 800
+    with pytest.raises(UsageError) as unknown:
+        read_problems(source, ids=["x" * 10_000])
+    assert len(str(unknown.value)) < 400
+
+
+def test_a_home_folder_that_nobody_has_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"'~nosuchuser/d\.jsonl' begins with ~nosuchuser, whose home"):
+        read_problems("~nosuchuser/d.jsonl")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    put(tmp_path, jsonl(*ROWS))
+    assert len(read_problems("~/data.jsonl")) == 5
+
+
+class _Piped:
+    """Standard input as bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        self.buffer = io.BytesIO(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"caf\xe9", "standard input, line 1: byte 4 is not UTF-8"),
+        (b'{"question": "a"}\n{"question": "\xff"}\n', "standard input, line 2: byte 15 is not UTF-8"),
+    ],
+)
+def test_standard_input_is_as_strict_as_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, said: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", _Piped(data))
+    with pytest.raises(DataError, match=said):
+        read_problems("-")
+    with pytest.raises(DataError, match=said.removeprefix("standard input, ")):
+        read_problems(put(tmp_path, data))
+
+
+def test_a_question_may_come_with_any_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", _Piped("\ufeffä?\r\nb\rc\n".encode()))
+    assert read_problems("-")[0].text == "ä?\nb\nc"
+
+
+def test_standard_input_that_is_closed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(DataError, match="standard input is closed; give a file"):
+        read_problems("-")

@@ -16,7 +16,8 @@ from mctsr.errors import RecipeError
 from mctsr.expand.refine import REFUSAL, SelfRefine
 from mctsr.lm.base import Place
 from mctsr.recipe import Recipe
-from mctsr.recipes.registry import choose, convert, names
+from mctsr.recipes.arguments import convert
+from mctsr.recipes.registry import choose, names
 from mctsr.rollout import Asked
 from mctsr.select.chain import Chain
 from mctsr.stop import rollouts_done

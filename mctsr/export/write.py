@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from mctsr.errors import UsageError
+from mctsr.errors import RunError, UsageError
 from mctsr.runs.files import dumps
+from mctsr.runs.layout import owner_of
 
 from .nodes import node_rows
 from .rows import Row
@@ -41,7 +42,7 @@ def write(run: "Run", form: str, target: Path | IO[bytes] | None = None) -> Writ
 
     Raises:
         UsageError: The format is unknown, or the file cannot be written.
-        RunError: A tree cannot be read.
+        RunError: A tree cannot be read, or the file is one of a run's own.
     """
     if form not in FORMATS:
         raise UsageError(f"no export format {form!r}; allowed are {', '.join(FORMATS)}")
@@ -64,8 +65,13 @@ def _stream(rows: Iterator[Row], out: IO[bytes]) -> int:
 
 
 def _file(rows: Iterator[Row], path: Path) -> int:
-    """Write beside the file, then take its place; a failure leaves what was there before."""
+    """Write beside the file, then take its place; a failure leaves what was there before.
+
+    A link is followed before anything else, so that it cannot lead to a file that must not be replaced.
+    """
     path = path.resolve()
+    if owner := owner_of(path):
+        raise RunError(f"{path} belongs to the run in {owner}; give another file with -o")
     if path.exists() and not path.is_file():
         # A device or a named pipe is written to, never replaced; a folder is an error.
         with path.open("wb") as out:

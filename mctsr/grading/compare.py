@@ -4,23 +4,30 @@ Knows shapes, equations and gold types, and asks a stronger comparer (when it is
 comparison leaves open. A verdict is yes, no or "none", and never more certain than its weakest part.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import TypeAlias
 
 from . import exact
 from .exact import Outcome
 from .notation import clean, squeeze
 from .numerals import read_numeral
+from .parts.equations import equation_sides, is_name, named, named_values
+from .parts.pairing import are_proportional, ordered, other_kinds, total, unordered
+from .parts.relations import as_intervals, without_condition
+from .parts.shapes import Shape, read_shape
 from .policy import Policy
-from .relations import as_intervals, equation_sides, is_name
-from .shapes import Shape, read_shape
 from .typed import Gold
-from .units import without_unit
+from .units import are_different, split_unit
 
 Ask = Callable[[str, str, str], Outcome]
 """Takes a cleaned gold part, a cleaned answer part and an absolute tolerance (or ""); method "none" for no verdict."""
 
+_Read: TypeAlias = tuple[str, Shape | None]
+
 _MOST_NESTED = 4
+_OPTION_WITH_TEXT = re.compile(r"\(([A-E])\)\s*(\S.*)")
 _ELLIPSES = ("\\ldots", "...")
 
 
@@ -53,6 +60,9 @@ class Comparer:
             measured = f"{clean(text)} {gold.unit}"
             text = measured if read_numeral(measured) is not None else text
         outcome = exact.compare(text, answer, self._policy)
+        if option := _OPTION_WITH_TEXT.fullmatch(clean(text)):
+            letter = exact.compare(option[1], answer, self._policy)
+            return letter or self._part(option[2], clean(answer))
         if gold.tolerance and not (outcome and outcome.equal):
             return self._within(gold, clean(text), clean(answer), outcome)
         return outcome or self._texts(clean(text), clean(answer))
@@ -69,13 +79,15 @@ class Comparer:
         if gold.kind != "interval":
             return Shape("list", tuple(clean(part) for part in gold.content))
         cleaned = clean(gold.content[0])
-        return read_shape(cleaned) or as_intervals(cleaned)
+        return as_intervals(cleaned) or read_shape(cleaned)
 
     def _answer_shape(self, given: str, wanted: Shape) -> Shape:
-        shape = read_shape(given)
-        if shape is None and wanted.kind != "list":
-            shape = as_intervals(given) if self._policy is not Policy.STRICT else None
-        return shape or Shape("list", (given,))
+        shape = read_shape(given) if wanted.kind == "list" else self._read(given)
+        if shape is None and len(wanted.parts) > 1 and "," in given:
+            return Shape("list", tuple(given.split(",")))  # `1,100` is no number where several are due
+        if shape is None or (len(wanted.parts) == 1 and shape.kind not in ("list", "set")):
+            return Shape("list", (given,)) if wanted.kind == "list" or shape is None else shape
+        return shape
 
     def _several(self, kind: str, wanted: Sequence[str], given: Shape) -> Outcome:
         """Compare with a gold that is typed as several answers; the answer's own brackets matter little."""
@@ -91,29 +103,37 @@ class Comparer:
     def _texts(self, wanted: str, given: str, depth: int = 0) -> Outcome:
         """Compare two cleaned texts that exact comparison left open."""
         if not given or not wanted:
-            return Outcome(False, "no-answer", "the answer is empty")
+            return Outcome(False, "none", "one of the two is empty")
+        bare = without_condition(wanted), without_condition(given)
+        if bare != (wanted, given):
+            return self._part(*bare, depth)
         if any(mark in text for mark in _ELLIPSES for text in (wanted, given)):
             return Outcome(False, "none", "an ellipsis: only the same text would be certain")
-        shapes = [read_shape(text) for text in (wanted, given)] if depth < _MOST_NESTED else [None, None]
-        if shapes[0] or shapes[1]:
-            return self._one_has_parts(wanted, given, *shapes, depth)
-        intervals = [as_intervals(text) for text in (wanted, given)]
-        if intervals[0] and intervals[1]:
-            return self._shapes(*intervals, depth)
-        return self._equations(wanted, given, depth)
-
-    def _one_has_parts(self, wanted: str, given: str, gold: Shape | None, answer: Shape | None, depth: int) -> Outcome:
-        if self._policy is not Policy.STRICT:
-            gold = gold or as_intervals(wanted)
-            answer = answer or as_intervals(given)
+        if depth >= _MOST_NESTED:
+            return self._equations(wanted, given, depth)
+        gold, answer = self._read(wanted), self._read(given)
         if gold and answer:
             return self._shapes(gold, answer, depth)
+        if gold or answer:
+            return self._with_parts((wanted, gold), (given, answer), depth)
+        return self._equations(wanted, given, depth)
+
+    def _read(self, cleaned: str) -> Shape | None:
+        """Take an answer apart; an inequality is an interval, unless that is held against it."""
+        intervals = None if self._policy is Policy.STRICT else as_intervals(cleaned)
+        return intervals or read_shape(cleaned)
+
+    def _with_parts(self, wanted: _Read, given: _Read, depth: int) -> Outcome:
+        """Compare two texts of which one has parts."""
+        (left, gold), (right, answer) = wanted, given
         whole = gold or answer
         if whole and whole.kind in ("list", "set"):
-            return self._shapes(gold or Shape("list", (wanted,)), answer or Shape("list", (given,)), depth)
-        if read_numeral(wanted) or read_numeral(given):
+            return self._shapes(gold or Shape("list", (left,)), answer or Shape("list", (right,)), depth)
+        if whole and whole.kind == "ratio" and (read_numeral(left) or read_numeral(right)):
+            return self._ratio_and_number(left, right)
+        if read_numeral(left) or read_numeral(right):
             return Outcome(False, "exact", "one number and an answer of several parts")
-        return self._stronger(wanted, given)
+        return self._stronger(left, right)
 
     def _shapes(self, gold: Shape, answer: Shape, depth: int = 0) -> Outcome:
         if "matrix" in (gold.kind, answer.kind):
@@ -128,16 +148,31 @@ class Comparer:
             return self._ratios(gold, answer, depth)
         if "union" in (gold.kind, answer.kind) and {gold.kind, answer.kind} & {"group", "set"}:
             return Outcome(False, "none", "a union of sets and a single one")
+        if {gold.kind, answer.kind} == {"list", "group"}:
+            return self._list_and_point(gold, answer, depth)
         if self._policy is Policy.LENIENT and "set" in (gold.kind, answer.kind):
             return self._unordered(gold.parts, answer.parts, depth)
         if self._policy is Policy.LENIENT:
             return self._ordered(gold.parts, answer.parts, depth)
-        return Outcome(False, "exact", f"a {_NAMES[gold.kind]} and a {_NAMES[answer.kind]}")
+        return other_kinds(gold.kind, answer.kind)
+
+    def _list_and_point(self, gold: Shape, answer: Shape, depth: int) -> Outcome:
+        """Compare `x=1, y=2` with a point, and a list of three or more with one that got brackets."""
+        point, bare = (gold, answer) if gold.kind == "group" else (answer, gold)
+        values = named_values(bare.parts)
+        longer = gold is bare and len(bare.parts) > 2 and self._policy is not Policy.STRICT
+        accepted = values or longer or self._policy is Policy.LENIENT
+        if not accepted or (point.open, point.close) != ("(", ")"):
+            return other_kinds(gold.kind, answer.kind)
+        listed = values or bare.parts
+        if gold is point:
+            return self._ordered(point.parts, listed, depth)
+        return self._ordered(listed, point.parts, depth)
 
     def _matrices(self, gold: Shape, answer: Shape, depth: int) -> Outcome:
         same_kind = gold.kind == answer.kind
         if not same_kind and not (self._policy is Policy.LENIENT and 1 in (gold.width, answer.width)):
-            return Outcome(False, "exact", f"a {_NAMES[gold.kind]} and a {_NAMES[answer.kind]}")
+            return other_kinds(gold.kind, answer.kind)
         if same_kind and gold.width != answer.width:
             return Outcome(False, "exact", "matrices of different sizes")
         return self._ordered(gold.parts, answer.parts, depth)
@@ -156,55 +191,23 @@ class Comparer:
         return self._ordered(gold.parts, answer.parts, depth)
 
     def _ratios(self, gold: Shape, answer: Shape, depth: int) -> Outcome:
-        outcome = self._ordered(gold.parts, answer.parts, depth)
-        values = [[read_numeral(part) for part in shape.parts] for shape in (gold, answer)]
-        if outcome.equal or len(values[0]) != len(values[1]):
-            return outcome
-        left, right = ([number.value for number in row if number] for row in values)
-        if len(left) != len(right) or len(left) != len(gold.parts) or not left[0] or not right[0]:
-            return outcome
-        equal = all(one * right[0] == other * left[0] for one, other in zip(left, right, strict=True))
-        return Outcome(True, "numeric", "the same ratio") if equal else outcome
+        if are_proportional(gold.parts, answer.parts):
+            return Outcome(True, "numeric", "the same ratio")
+        return self._ordered(gold.parts, answer.parts, depth)
+
+    def _ratio_and_number(self, wanted: str, given: str) -> Outcome:
+        if self._policy is not Policy.LENIENT:
+            return Outcome(False, "none", "a ratio and a number")
+        return self._part(wanted.replace(":", "/"), given.replace(":", "/"), _MOST_NESTED)
 
     def _ordered(self, wanted: Sequence[str], given: Sequence[str], depth: int = 0) -> Outcome:
-        if len(wanted) != len(given):
-            return Outcome(False, "exact", f"{len(given)} parts where the gold answer has {len(wanted)}")
-        verdicts = []
-        for pair in zip(wanted, given, strict=True):
-            verdicts.append(self._part(*pair, depth))
-            if not verdicts[-1].equal and verdicts[-1].method != "none":
-                return verdicts[-1]._replace(reason=f"part {len(verdicts)}: {verdicts[-1].reason}")
-        return _sum(verdicts)
+        return ordered(wanted, given, lambda gold, answer: self._part(gold, answer, depth))
 
     def _unordered(self, wanted: Sequence[str], given: Sequence[str], depth: int = 0) -> Outcome:
-        """Find each gold part a partner of its own; parts written twice count once where numbers differ."""
-        if len(wanted) != len(given):
-            wanted, given = _distinct(wanted), _distinct(given)
-        if len(wanted) != len(given):
-            return Outcome(False, "exact", f"{len(given)} parts where the gold answer has {len(wanted)}")
-        quick = [[exact.compare(gold, answer, self._policy) for answer in given] for gold in wanted]
-        taken: set[int] = set()
-        verdicts: list[Outcome] = []
-        for row, gold in zip(quick, wanted, strict=True):
-            sure = [n for n, outcome in enumerate(row) if n not in taken and outcome and outcome.equal]
-            open_ = [n for n, outcome in enumerate(row) if n not in taken and outcome is None]
-            place, verdict = (sure[0], row[sure[0]]) if sure else self._partner(gold, given, open_, depth)
-            if place is None or verdict is None:
-                return verdict or Outcome(False, "exact", f"{gold!r:.60} is not among the parts")
-            taken.add(place)
-            verdicts.append(verdict)
-        return _sum(verdicts)
+        def part(gold: str, answer: str) -> Outcome:
+            return self._part(gold, answer, depth)
 
-    def _partner(
-        self, gold: str, given: Sequence[str], places: Sequence[int], depth: int
-    ) -> tuple[int | None, Outcome | None]:
-        doubt = None
-        for place in places:
-            verdict = self._part(gold, given[place], depth)
-            if verdict.equal:
-                return place, verdict
-            doubt = verdict if verdict.method == "none" else doubt
-        return None, doubt
+        return unordered(wanted, given, part, lambda gold, answer: exact.compare(gold, answer, self._policy))
 
     def _equations(self, wanted: str, given: str, depth: int) -> Outcome:
         gold, answer = equation_sides(wanted), equation_sides(given)
@@ -212,48 +215,33 @@ class Comparer:
             return self._expressions(wanted, given)
         if sorted(map(squeeze, gold)) == sorted(map(squeeze, answer)):
             return Outcome(True, "exact", "the same sides of an equation")
-        left, right = _named(gold), _named(answer)
+        left, right = named(gold), named(answer)
         if left and right and (left[0] == right[0] or not left[0] or not right[0]) and depth < _MOST_NESTED:
             return self._part(left[1], right[1], depth)
         if len(gold) == len(answer):
             return self._stronger(wanted, given)
         if left and len(answer) > 1:
-            verdicts = [self._part(left[1], side, depth) for side in answer]
-            return _sum(verdicts) if all(v.equal for v in verdicts) else Outcome(False, "none", "a chain of equations")
+            return self._chain(left[1], answer, depth)
+        return Outcome(False, "none", "an equation and an expression")
+
+    def _chain(self, value: str, sides: Sequence[str], depth: int) -> Outcome:
+        """Compare a value with `a = b = c`: a name in front is free, every other side must be the value."""
+        rest = sides[1:] if is_name(sides[0]) else sides
+        verdicts = [self._part(value, side, depth) for side in rest]
+        if all(verdict.equal for verdict in verdicts):
+            return total(verdicts)
         return Outcome(False, "none", "an equation and an expression")
 
     def _expressions(self, wanted: str, given: str) -> Outcome:
-        bare = [without_unit(text) for text in (wanted, given)]
-        if self._policy is Policy.STRICT or bare == [wanted, given]:
+        (gold, measure), (answer, unit) = split_unit(wanted), split_unit(given)
+        alike = measure == unit if self._policy is Policy.STRICT else not are_different(measure, unit)
+        if not alike or (read_numeral(wanted) and read_numeral(given)):
+            return Outcome(False, "none", "different units or names")
+        if (gold, answer) == (wanted, given):
             return self._stronger(wanted, given)
-        return exact.compare(bare[0], bare[1], self._policy) or self._stronger(*bare)
+        return exact.compare(gold, answer, self._policy) or self._stronger(gold, answer)
 
     def _stronger(self, wanted: str, given: str, tolerance: str = "") -> Outcome:
         if self._ask is None:
             return Outcome(False, "none", "differently written, and no number, option or word to compare")
         return self._ask(wanted, given, tolerance)
-
-
-_NAMES = {"list": "list", "set": "set", "group": "tuple", "ratio": "ratio", "matrix": "matrix", "union": "union"}
-_CERTAINTY = ("exact", "choice", "numeric", "symbolic", "none")
-
-
-def _named(sides: list[str]) -> tuple[str, str] | None:
-    """Give the name and the value of `name = value` or `value = name`, or of a value alone."""
-    if len(sides) == 1:
-        return "", sides[0]
-    if len(sides) == 2 and is_name(sides[0]):
-        return squeeze(sides[0]), sides[1]
-    if len(sides) == 2 and is_name(sides[1]):
-        return squeeze(sides[1]), sides[0]
-    return None
-
-
-def _distinct(parts: Sequence[str]) -> list[str]:
-    return list({exact.normal_form(part): part for part in reversed(parts)}.values())[::-1]
-
-
-def _sum(verdicts: Sequence[Outcome]) -> Outcome:
-    if not verdicts:
-        return Outcome(True, "exact", "both are empty")
-    return max(verdicts, key=lambda outcome: _CERTAINTY.index(outcome.method) if outcome.method in _CERTAINTY else 4)

@@ -12,8 +12,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from .notation import clean, squeeze
-from .numerals import Numeral, read_based, read_numeral
+from .numerals import Based, Numeral, read_based, read_numeral
 from .policy import Policy
+from .units import are_different
+from .words import as_option, in_digits, word_key
 
 COMPUTED_TOLERANCE = Fraction(1, 10**6)
 """Relative difference allowed to golds that a program computed (GSM-Hard's convention)."""
@@ -22,7 +24,6 @@ LENIENT_TOLERANCE = Fraction(1, 1000)
 """Relative difference that the lenient policy allows to decimals."""
 
 _OPTION = re.compile(r"[A-Z]")
-_BRACKETED_OPTION = re.compile(r"\(([A-Za-z])\)|([A-Z])\)")
 _LENIENT_OPTION = re.compile(
     r"(?:(?:[Tt]he\s)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s?:?\s?)?(?:\(?([A-Z])(?:[).:].*)?|\(?([a-z])\)?)"
 )
@@ -52,16 +53,23 @@ def compare(gold: str, answer: str, policy: Policy = Policy.STANDARD) -> Outcome
         answer: the answer to judge, without the reply around it.
         policy: how disputed conventions are settled.
     """
-    if _is_short_integer(gold) and _is_short_integer(answer):
-        return _compare_integers(gold, answer)
-    wanted, given = clean(gold), clean(answer)
+    if outcome := compare_short(gold, answer):
+        return outcome
+    wanted, given = in_digits(clean(gold)), in_digits(clean(answer))
     if not wanted or not given:
         return None
-    if _OPTION.fullmatch(option := _as_option(wanted)):
+    if _OPTION.fullmatch(option := as_option(wanted)):
         return _compare_options(option, wanted, given)
     if _is_same_text(wanted, given):
         return Outcome(True, "exact", "same text after cleaning")
     return _compare_numbers(wanted, given, policy) or _compare_words(wanted, given)
+
+
+def compare_short(gold: str, answer: str) -> Outcome | None:
+    """Compare two short integers, the most frequent case by far, or return None."""
+    if _is_short_integer(gold) and _is_short_integer(answer):
+        return _compare_integers(gold, answer)
+    return None
 
 
 def normal_form(answer: str | None) -> Hashable:
@@ -78,7 +86,7 @@ def normal_form(answer: str | None) -> Hashable:
     number = read_numeral(cleaned)
     if number is not None:
         return number.value
-    return _key(_as_option(cleaned)) or None
+    return word_key(as_option(cleaned)) or None
 
 
 def _is_short_integer(text: str) -> bool:
@@ -91,11 +99,6 @@ def _compare_integers(gold: str, answer: str) -> Outcome:
         return Outcome(True, "exact", "same text")
     equal = int(gold) == int(answer)
     return Outcome(equal, "numeric", "same number" if equal else "different numbers")
-
-
-def _as_option(cleaned: str) -> str:
-    match = _BRACKETED_OPTION.fullmatch(squeeze(cleaned))
-    return (match[1] or match[2]).upper() if match else cleaned
 
 
 def _compare_options(option: str, wanted: str, given: str) -> Outcome | None:
@@ -112,26 +115,25 @@ def _is_same_text(wanted: str, given: str) -> bool:
     """Compare without white space, except that the blank in `1, 234` makes a list of a number."""
     if wanted == given:
         return True
-    return _key(wanted) == _key(given) and (read_numeral(wanted) is None) == (read_numeral(given) is None)
+    if word_key(wanted) != word_key(given):
+        return False
+    gold, answer = read_numeral(wanted), read_numeral(given)
+    if gold is None or answer is None:
+        return gold is answer
+    return gold.value == answer.value  # `2 1/3` is not `21/3`
 
 
 def _compare_words(wanted: str, given: str) -> Outcome | None:
-    if {_key(wanted), _key(given)} in _OPPOSITES:
+    if {word_key(wanted), word_key(given)} in _OPPOSITES:
         return Outcome(False, "exact", "opposite words")
     return None
-
-
-def _key(cleaned: str) -> str:
-    text = squeeze(cleaned)
-    is_word = text.isalpha() and (len(text) >= 3 or text.lower() == "no")
-    return text.casefold() if is_word else text
 
 
 def _compare_numbers(wanted: str, given: str, policy: Policy) -> Outcome | None:
     gold, answer = read_numeral(wanted), read_numeral(given)
     if gold is None or answer is None:
         return _compare_based(wanted, given)
-    if _differ(gold.unit, answer.unit) or _differ(gold.name, answer.name):
+    if are_different(gold.unit, answer.unit) or _differ(gold.name, answer.name):
         return None
     if policy is Policy.STRICT and gold.unit != answer.unit:
         return None
@@ -150,12 +152,19 @@ def _compare_based(wanted: str, given: str) -> Outcome | None:
     """Compare digits with a base; a base on one side alone is taken to be the one the problem asked for."""
     gold, answer = read_based(wanted), read_based(given)
     if gold and answer:
-        return _digits_outcome(gold.digits == answer.digits) if gold.base == answer.base else None
+        return _digits_outcome(_worth(gold) == _worth(answer))
     if gold is None and answer is None:
         return None
     digits, plain = (gold.digits, given) if gold else (answer.digits if answer else "", wanted)
     equal = squeeze(plain).lstrip("0") == digits
     return _digits_outcome(equal) if equal or read_numeral(plain) else None
+
+
+def _worth(number: Based) -> int:
+    value = 0
+    for digit in number.digits:
+        value = value * number.base + int(digit, 36)
+    return value
 
 
 def _digits_outcome(equal: bool) -> Outcome:
@@ -199,7 +208,9 @@ def agrees(gold: Numeral, answer: Numeral, policy: Policy = Policy.STANDARD) -> 
         return True
     if not _is_computed(gold):
         return _is_rounding(answer, gold.value, digits=6, places=2)
-    return apart <= COMPUTED_TOLERANCE * abs(gold.value) or _is_rounding(answer, gold.value, digits=2, places=2)
+    return apart <= COMPUTED_TOLERANCE * abs(gold.value) or _is_rounding(
+        answer, gold.value, digits=2, places=2
+    )
 
 
 def _is_computed(gold: Numeral) -> bool:

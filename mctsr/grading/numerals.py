@@ -37,6 +37,7 @@ _NAME = re.compile(
 _SUM = re.compile(r"[-+*/^().,%\s0-9{}]*(?:\\(?:times|cdot|div|frac)\s*[-+*/^().,%\s0-9{}]*)*")
 _EQUALS = re.compile(r"=|\\approx(?![A-Za-z])")
 _BASED = re.compile(r"((?=[A-Z]*[0-9])[0-9A-Z]+)_\{?([0-9]{1,2})\}?")
+_REPEATING = re.compile(r"([-+]?)\s*([0-9]*)\.([0-9]*)\s*\\(?:overline|bar|dot)\s*\{([0-9]{1,100})\}")
 _CHUNK = 500  # digits; Python's own limit for reading integers can be set as low as 640
 _LARGEST_EXPONENT = 4000
 _LARGEST_POWER_BITS = 20_000
@@ -79,6 +80,8 @@ def read_numeral(cleaned: str) -> Numeral | None:
         return None
     name, body = _split_name(cleaned)
     body = _without_parentheses(body)
+    if repeating := _REPEATING.fullmatch(body):
+        return Numeral(_read_repeating(*repeating.groups()), name=name)
     match = _HEAD.match(body)
     if match is None or (match["sign"] and match["inner"]):
         return None
@@ -176,6 +179,12 @@ def _read_decimal(text: str, exponent: str | None) -> Numeral | None:
     if not decimals:
         return Numeral(value)
     return Numeral(value, places=places, digits=len(figures.lstrip("0")))
+
+
+def _read_repeating(sign: str, whole: str, decimals: str, period: str) -> Fraction:
+    fixed = Fraction(_read_integer(f"0{whole}{decimals}"), 10 ** len(decimals))
+    tail = Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(decimals))
+    return -(fixed + tail) if sign == "-" else fixed + tail
 
 
 def _read_integer(digits: str) -> int:

@@ -12,12 +12,11 @@ from decimal import Decimal, InvalidOperation
 from typing import Self
 
 from .gold import clean_gold
-from .notation import clean
-from .shapes import COLLECTIONS, brackets_of, split_list
+from .notation import CURRENCY, clean
+from .parts.shapes import COLLECTIONS, brackets_of, split_list
 
 KINDS = ("value", "list", "set", "tuple", "interval")
 _SPELLING = '{"gold":'
-_OPENED = {"tuple": "({})", "interval": "({})", "set": "{}", "list": "{}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,12 @@ class Gold:
         """Spell it: the bare text for a plain value, else one line of JSON that `read` understands."""
         if self.is_plain:
             return self.content[0]
-        fields = {"gold": list(self.content), "kind": self.kind, "unit": self.unit, "tolerance": self.tolerance}
+        fields = {
+            "gold": list(self.content),
+            "kind": self.kind,
+            "unit": self.unit,
+            "tolerance": self.tolerance,
+        }
         return json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)
 
     @classmethod
@@ -68,7 +72,8 @@ class Gold:
     @property
     def text(self) -> str:
         """The answers in one text, as a person would write them."""
-        return _OPENED.get(self.kind, "{}").format(", ".join(self.content)) if len(self.content) > 1 else self.content[0]
+        several = ", ".join(self.content)
+        return f"({several})" if self.kind == "tuple" and len(self.content) > 1 else several
 
 
 def gold_of(
@@ -115,11 +120,9 @@ def _split(text: str, kind: str) -> tuple[str, ...]:
     """Cut one text into its answers; brackets that belong to the kind go."""
     cleaned = clean(text)
     inside = brackets_of(cleaned)
-    if kind == "tuple" and inside and inside[0] == "(":
+    if inside and inside[0] == {"tuple": "(", "set": "{"}.get(kind):
         cleaned = inside[1]
-    elif kind == "set" and inside and inside[0] == "{":
-        cleaned = inside[1]
-    return tuple(split_list(cleaned)) or (text,)
+    return tuple(part.replace(CURRENCY, r"\$") for part in split_list(cleaned)) or (text,)
 
 
 def _tolerance(value: str | float | None) -> str:

@@ -62,10 +62,11 @@ _MATHEMATICS_AND_LANGUAGE = """
 """
 _NO_UNITS = frozenset(_MATHEMATICS_AND_LANGUAGE.split())
 _WORD = re.compile(r"([^\W\d_]+)\.?(?:\^\{?-?[0-9]\}?)?")
+_POWER = re.compile(r"\^\{?(-?[0-9])\}?")
 _BETWEEN = re.compile(r"[\s/]+|\\cdot|-")
 _MOST_WORDS = 6
 _UNIT_BEHIND = re.compile(
-    r"(.*[^\s=+*/^,(-])(\s*°|\s(?:(?:[a-zA-Z]{2,}\.?(?:\s?\^\{?[0-9]\}?)?|per)(?:[\s/]+|$)){1,4})", re.DOTALL
+    r"(.*?[^\s=+*/^,(-])(\s*°|\s(?:(?:[a-zA-Z]{2,}\.?(?:\s?\^\{?[0-9]\}?)?|per)(?:[\s/]+|$)){1,4})", re.DOTALL
 )
 
 
@@ -73,7 +74,8 @@ class Tail(NamedTuple):
     """What stood behind a number.
 
     Attributes:
-        unit: canonical name of the measures, empty when there is none or it is an unknown noun.
+        unit: canonical name of the measures with a stated dimension behind it (`cm^2`), empty when there is none or
+            it is an unknown noun.
         scale: factor of a word such as "million", else 1.
         percent: whether a percent sign or word was there.
     """
@@ -107,16 +109,27 @@ def read_tail(tail: str) -> Tail | None:
     return _read_words(bare, glued=tail[0].isalpha())
 
 
-def without_unit(cleaned: str) -> str:
-    r"""Take a known unit off the end of a formula (`2\sqrt{3} cm^2`), and a currency sign off its front."""
-    text = cleaned.lstrip(CURRENCY + "€£").strip()
-    match = _UNIT_BEHIND.fullmatch(text)
+def are_different(left: str, right: str) -> bool:
+    """Tell whether two units exclude each other: of other things, or of stated dimensions that are not the same."""
+    (one, _, power), (other, _, exponent) = left.partition("^"), right.partition("^")
+    return bool(one and other and one != other) or bool(power and exponent and power != exponent)
+
+
+def split_unit(cleaned: str) -> tuple[str, str]:
+    r"""Cut a known unit off a formula (`2\sqrt{3} cm^2`): the formula, and the unit's canonical name."""
+    bare = cleaned.lstrip(CURRENCY + "€£").strip()
+    money = _SYMBOLS[cleaned[0]] if bare and cleaned[0] in (CURRENCY, "€", "£") else ""
+    match = _UNIT_BEHIND.fullmatch(bare)
     if match is None:
-        return text
-    words = [_WORD.fullmatch(word) for word in _BETWEEN.split(match[2].strip()) if word]
-    names = [word[1] for word in words if word is not None]
-    known = len(names) == len(words) and all(name in _KNOWN and len(name) > 1 for name in names)
-    return match[1].rstrip() if known or match[2].strip() == "°" else text
+        return bare, money
+    words = [_WORD.fullmatch(word) for word in _BETWEEN.split(match[2].strip().replace(" ^", "^")) if word]
+    names = [_KNOWN.get(word[1]) if word and len(word[1]) > 1 else None for word in words]
+    if match[2].strip() == "°":
+        return (match[1], "degree") if "\\" not in match[1] and match[1][-1:] != ")" else (bare, money)
+    if not names or any(name is None for name in names):
+        return bare, money
+    unit = " ".join(name for name in names if name)
+    return match[1].rstrip(), unit + _power_of(match[2].replace(" ^", "^").split())
 
 
 def _read_words(bare: str, *, glued: bool) -> Tail | None:
@@ -127,9 +140,22 @@ def _read_words(bare: str, *, glued: bool) -> Tail | None:
     if not glued and words[0].lower() in _SCALES:
         scale = _SCALES[words.pop(0).lower()]
     names = [_name_of(word) for word in words]
-    if any(name is None for name in names) or (glued and words[0].rstrip(".").split("^")[0] not in _KNOWN):
+    if any(name is None for name in names) or (glued and not _may_be_glued(words[0])):
         return None
-    return Tail(" ".join(name for name in names if name), scale, False)
+    return Tail(" ".join(name for name in names if name) + _power_of(words), scale, False)
+
+
+def _may_be_glued(word: str) -> bool:
+    """Tell `5cm`, a measure, from `3s^2`, a product."""
+    noun, power, _ = word.rstrip(".").partition("^")
+    return noun in _KNOWN and not (power and len(noun) == 1)
+
+
+def _power_of(words: list[str]) -> str:
+    """Give the dimension that the words of a unit state (`cm^2`, `square inches`), else an empty text."""
+    if match := _POWER.search(" ".join(words)):
+        return f"^{match[1]}"
+    return "^2" if {"square", "sq"} & set(words) else "^3" if {"cubic", "cu"} & set(words) else ""
 
 
 def _name_of(word: str) -> str | None:

@@ -8,10 +8,11 @@ A wrong number poisons a tree, a missing one costs one more question: every ambi
 4. A number alone on the first or last line, or in brackets or a box at the very end.
 A numerator counts only if its denominator is the top of the scale (`-50/100` on ±100, `9/10` on 0..10); a percent sign
 is a denominator of 100. Others (`9/10` on ±100) are None and not rescaled: whether 0/10 means 0 or -100 is not in the
-reply. None, too: numbers outside the scale (never clipped), ranges (`30-40`), sums, decimal commas (`1,0`), and
-`Score - 40` where it may be a minus. Thoughts and fenced programs are skipped. Knows no prompts, no retries.
+reply. None, too: numbers outside the scale (never clipped), other scripts' digits, ranges (`30-40`), sums, decimal
+commas (`1,0`), `Score - 40` where it may be a minus. Thoughts and fenced programs are skipped. Knows no prompts.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
@@ -22,11 +23,11 @@ def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.VERBOSE | re.DOTALL)
 
 
+END = 1 << 15
 _Scale = tuple[float, float]
-_WORD = r"(?:score|rating|grade|reward)"
+_WORD, _TO = r"(?:score|rating|grade|reward)", r"[ \t]*(?:to|and|through|,|-|\.\.+|~)[ \t]*"
 _NUM = r"""(?:(?:[+-]|(?:minus|negative|plus)\s)?
     (?:(?:[1-9]\d{0,2}(?:,\d{3}){1,9}|\d{1,40})(?:\.\d{1,40})?(?:e[+-]?\d{1,3})?|\.\d{1,40}))"""
-_TO = r"[ \t]*(?:to|and|through|,|-|\.\.+|~)[ \t]*"
 _THINK = r"(?:think|thinking|thought|reasoning)[>\]]"
 _THOUGHT = _regex(rf"[<\[]{_THINK} .*? (?:[<\[]/{_THINK}|\Z)")
 _THOUGHT_END = _regex(rf"[<\[]/{_THINK}")
@@ -96,7 +97,7 @@ def read_score(text: str, low: float = -100, high: float = 100) -> float | None:
     """Read a judge's score from free text or JSON.
 
     Args:
-        text: The reply, whatever it holds; the time is linear in its length.
+        text: The reply, whatever it holds; of a long one the first and the last `END` characters are read.
         low: Smallest score of the scale.
         high: Largest score of the scale.
 
@@ -104,10 +105,9 @@ def read_score(text: str, low: float = -100, high: float = 100) -> float | None:
         A finite number in [low, high], or None where no score can be read beyond doubt.
     """
     scale = (low, high)
-    text = _spoken(text, scale)
+    text = _spoken(text if len(text) <= 2 * END else f"{text[:END]}\n{text[-END:]}", scale)
     objects = list(_objects(text, scale))
-    cut = [found for found in objects if not found.closed]
-    if rated := cut or [found for found in objects if found.scores]:
+    if rated := [o for o in objects if not o.closed] or [o for o in objects if o.scores]:
         return _only(rated[-1].scores)
     starts, ends = [o.start for o in objects], [o.end for o in objects]
     prose = "\n".join(text[a:b] for a, b in zip([0, *ends], [*starts, len(text)], strict=True))
@@ -184,8 +184,7 @@ def _after(text: str, at: int, scale: _Scale) -> _Reading:
 
 def _score(number: re.Match[str], lead: str, scale: _Scale) -> _Reading:
     """Turn the number behind `lead` into a score, if its sign, denominator and size allow it."""
-    text, value = number.string, _float(number[2])
-    before = lead.rstrip(" \t")[-1:]
+    text, value, before = number.string, _float(number[2]), lead.rstrip(" \t")[-1:]
     if before == "\n" and _ITEM.match(text, number.start(2)):
         return _Reading("nothing", None, number.end())
     fits = True
@@ -200,7 +199,8 @@ def _score(number: re.Match[str], lead: str, scale: _Scale) -> _Reading:
 
 
 def _float(number: str) -> float:
-    return float(re.sub(r"(?:minus|negative)\s", "-", re.sub(r"plus\s|,", "", number.lower())))
+    plain = re.sub(r"(?:minus|negative)\s", "-", re.sub(r"plus\s|,", "", number.lower()))
+    return float(plain) if plain.isascii() else math.nan
 
 
 def _only(values: set[float | None]) -> float | None:

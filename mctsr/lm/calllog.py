@@ -1,31 +1,38 @@
 """The call log of one unfinished problem: what was asked, what came back, what was decided.
 
-The engine is a function of the replies, so this file is the point from which a killed search goes on.
-Knows: lines, keys and how a torn end is healed. Does not know: trees, recipes, or when a problem is finished.
-
-Each line is one JSON object, told apart by "t":
-
-    sent      key, place, hash          before the request leaves; a call that waits for its turn has no line
-    reply     key and the completion    after it came
-    failed    key and the error         the call failed for good
-    decision  after, what, charged      something depended on time or load, written before it is obeyed
+The engine is a function of the replies, so the log is the point from which a killed search goes on.
+Knows: keys, replay, and when a decision still holds. Does not know: how lines are stored, trees, recipes, or when
+a problem is finished.
 """
 
 import asyncio
-import os
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
-from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from mctsr.errors import ContextOverflow, RecipeError, Refused, RunError, ServerError, ServerGone
+from mctsr.errors import RecipeError, Refused, ServerError, ServerGone
 
 from . import wire
-from .base import Completion, LogicalLM, Place, Request, Tally, Usage
+from .base import Completion, LogicalLM, Place, Request, Tally
+from .callfile import (
+    CallLog,
+    FailedLine,
+    Line,
+    ReplyLine,
+    SentLine,
+    charged_of,
+    completion_of,
+    reply_of,
+    tally_of,
+)
 
-Line = dict[str, object]
+__all__ = ["CallLog", "Decision", "LoggedLM"]
+
+PATIENCE = 10.0
+"""Seconds without a fold after which a decision that is still to come is given up."""
 
 
 class Decision(NamedTuple):
@@ -35,68 +42,12 @@ class Decision(NamedTuple):
     charged: Tally
 
 
-class CallLog:
-    """An append-only file of lines that survives being killed at any byte."""
+class _Pending(NamedTuple):
+    """A decision that the log ends with: after how many folds, and what lets calls go that wait for it."""
 
-    def __init__(self, path: Path) -> None:
-        """Name the file; it and its folders are made by the first `append`."""
-        self.path = path
-        self._file: int | None = None
-        self._closed = False
-
-    def read(self) -> list[Line]:
-        """Read all whole lines; what follows the last newline was never written to its end.
-
-        Raises:
-            RunError: a line before the end is damaged.
-        """
-        try:
-            whole = self.path.read_bytes()
-        except FileNotFoundError:
-            return []
-        return [self._line(raw, number) for number, raw in enumerate(whole.split(b"\n")[:-1], start=1)]
-
-    def append(self, line: Mapping[str, object]) -> None:
-        """Write one line, after cutting off a torn end once.
-
-        Raises:
-            OSError: it cannot be written whole; what was written is taken back.
-            ValueError: the log is closed.
-        """
-        data, file = wire.dumps(line) + b"\n", self._opened()
-        end = os.lseek(file, 0, os.SEEK_END)
-        try:
-            while data:
-                data = data[os.write(file, data) :]
-        except OSError:
-            os.ftruncate(file, end)
-            raise
-
-    def close(self) -> None:
-        """Close the file for good: who still writes must not bring a finished problem's log back."""
-        self._closed = True
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
-
-    def _opened(self) -> int:
-        if self._closed:
-            raise ValueError(f"the call log {self.path} is closed")
-        if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-            whole = self.path.read_bytes()
-            os.truncate(self._file, whole.rfind(b"\n") + 1)
-        return self._file
-
-    def _line(self, raw: bytes, number: int) -> Line:
-        try:
-            line = wire.loads(raw)
-        except ValueError:
-            line = None
-        if not isinstance(line, dict) or "t" not in line:
-            raise RunError(f"{self.path}, line {number}: damaged call log; delete it to ask its calls again")
-        return line
+    after: int
+    decision: Decision
+    void: asyncio.Event
 
 
 class LoggedLM:
@@ -122,11 +73,12 @@ class LoggedLM:
         self._inner = inner
         self._log = log
         self._retry_failed = retry_failed
-        self._ended: dict[str, Line] = {}
+        self._ended: dict[str, ReplyLine | FailedLine] = {}
         self._open: set[str] = set()
         self._asking: set[str] = set()
         self._sent: dict[str, set[str]] = {}
-        self._decisions: dict[int, Decision] = {}
+        self._pending: _Pending | None = None
+        self._folds = -1
         self.replayed = self.repeated = self.stale = 0
         for line in log.read():
             self._take(line)
@@ -143,8 +95,9 @@ class LoggedLM:
     async def complete(self, place: Place, request: Request) -> Completion:
         """Return the logged reply, or ask and log.
 
-        Once the log holds a decision, a call that is not in it never returns: whoever obeys the decision
-        cancels it. A changed request, or a failure asked for again, makes the decision void.
+        Once the log ends with a decision, a call that is not in it waits: whoever obeys the decision cancels it.
+        A changed request, a failure asked for again, or a call that must have been answered before makes the
+        decision void.
 
         Raises:
             ServerError: the call failed for good, now or according to the log.
@@ -158,45 +111,80 @@ class LoggedLM:
         retry = ended is not None and ended["t"] == "failed" and self._retry_failed
         if ended is not None and not retry:
             self.replayed += 1
-            return _completion(ended)
+            return completion_of(ended)
         others = self._sent.pop(name, set()) - {key}
-        self.stale += sum(self._ended.get(other, {}).get("t") == "reply" for other in others)
+        self.stale += sum(other in self._ended and self._ended[other]["t"] == "reply" for other in others)
         if retry or (others and key not in self._open):
-            self._decisions.clear()  # they were made on replies that no longer count
-        if self._decisions:
-            await asyncio.get_running_loop().create_future()
+            self._make_void()  # it was made on replies that no longer count
+        await self._stand_back(place.ask)
         if key in self._asking:
             raise RecipeError(f"two calls in flight share {place}; number them by draft, sample or attempt")
         return await self._ask(key, place, request, digest)
 
     def decided(self, fold: int) -> Decision | None:
-        """Return what was decided after `fold` folds, None when nothing was."""
-        return self._decisions.get(fold)
+        """Return what was decided after `fold` folds, None when nothing was; who is told must obey."""
+        self._folds = fold
+        pending = self._pending
+        return pending.decision if pending and pending.after == fold else None
 
     def decide(self, fold: int, what: str, charged: Tally) -> None:
         """Log a decision before it is acted on, with what the asks then in flight had cost."""
-        cost = {**_plain(charged), "usage": _plain(charged.usage), "wire": sorted(charged.wire)}
-        self._log.append({"t": "decision", "after": fold, "what": what, "charged": cost})
-        self._decisions[fold] = Decision(what, replace(charged))
+        self._log.append({"t": "decision", "after": fold, "what": what, "charged": charged_of(charged)})
+        self._folds = fold
+        self._pending = _Pending(fold, Decision(what, replace(charged)), asyncio.Event())
 
     def close(self) -> None:
         """Close the log."""
         self._log.close()
 
+    async def _stand_back(self, ask: int) -> None:
+        """Hold a call of `ask` that the log does not hold, as long as a decision stands against it.
+
+        Asks are numbered from 0 and folded in this order, so in a search that decided after `after` folds all
+        calls of the asks below `after` had ended. A call of one of them that is missing in the log, or a fold
+        beyond `after`, proves that the log is not the one on which it was decided: nobody would ever obey, and
+        to wait for that would be to wait for ever. Calls of later asks wait for the fold to come. What comes
+        before it is in the log, so it comes at once; should it not, because somebody edited the log of a search
+        that folds several asks together, or a part waits for something else than a model, patience ends. A
+        decision given up by mistake costs calls and changes when the search stops, never what a reply is.
+        """
+        while pending := self._pending:
+            folds, after = self._folds, pending.after
+            if ask < after or after < max(folds, 0):
+                return self._make_void()
+            # At the fold itself it was told to who asked, and is being obeyed.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(pending.void.wait(), None if after == folds else PATIENCE)
+            if self._pending is pending and self._folds == folds:
+                return self._make_void()
+        return None
+
+    def _make_void(self) -> None:
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.void.set()
+
     async def _ask(self, key: str, place: Place, request: Request, digest: str) -> Completion:
-        line: Line = {"t": "sent", "key": key, "place": list(place), "hash": digest}
+        line: SentLine = {"t": "sent", "key": key, "place": place, "hash": digest}
         self._asking.add(key)
         try:
             completion = await self._inner.complete(place, request, sent=partial(self._note, line))
         except (Refused, ServerGone):
             raise  # these end the run, and the call is asked again when it goes on
         except ServerError as error:
-            failure = {"kind": error.kind, "status": error.status, "retries": error.retries}
-            self._note({"t": "failed", "key": key, **failure, "message": str(error)})
+            failure: FailedLine = {
+                "t": "failed",
+                "key": key,
+                "kind": error.kind,
+                "status": error.status,
+                "retries": error.retries,
+                "message": str(error),
+            }
+            self._note(failure)
             raise
         finally:
             self._asking.discard(key)
-        self._note({"t": "reply", "key": key, **_plain(completion), "usage": _plain(completion.usage)})
+        self._note(reply_of(key, completion))
         return completion
 
     def _note(self, line: Line) -> None:
@@ -205,46 +193,21 @@ class LoggedLM:
 
     def _take(self, line: Line) -> None:
         """Learn from a line; of several with the same key the last one counts."""
+        # Nothing is written after a decision that holds.
+        self._make_void()
         if line["t"] == "decision":
-            self._decisions[cast(int, line["after"])] = Decision(str(line["what"]), _tally(line["charged"]))
-            return
-        key = str(line["key"])
-        if line["t"] == "sent":
-            # Nothing is asked after a decision, unless the replies it was made on no longer count.
-            self._decisions.clear()
+            decision = Decision(line["what"], tally_of(line["charged"]))
+            self._pending = _Pending(line["after"], decision, asyncio.Event())
+        elif line["t"] == "sent":
+            key = line["key"]
             self.repeated += key in self._open
             self._open.add(key)
             self._sent.setdefault(key.rsplit(":", 1)[0], set()).add(key)
-            return
-        self._open.discard(key)
-        self._ended[key] = line
+        else:
+            self._open.discard(line["key"])
+            self._ended[line["key"]] = line
 
 
 def _name(place: Place) -> str:
     # The problem is left out: the file is one problem's.
     return "/".join(map(str, place[1:]))
-
-
-def _plain(record: Completion | Usage | Tally) -> Line:
-    return {part.name: getattr(record, part.name) for part in fields(record)}
-
-
-def _usage(record: object) -> Usage:
-    return Usage(**cast(dict[str, int], record))
-
-
-def _tally(charged: object) -> Tally:
-    record = cast(Line, charged)
-    usage, wire = _usage(record["usage"]), frozenset(cast(list[str], record["wire"]))
-    return Tally(**{**record, "usage": usage, "wire": wire})  # type: ignore[arg-type]
-
-
-def _completion(line: Line) -> Completion:
-    """Return the completion that a line holds, or fail as the call failed."""
-    if line["t"] == "failed":
-        kind = ContextOverflow if line["kind"] == ContextOverflow.kind else ServerError
-        status, retries = cast(int, line["status"]), cast(int, line["retries"])
-        raise kind(str(line["message"]), status=status, retries=retries)
-    usage, wire = _usage(line["usage"]), tuple(cast(list[str], line["wire"]))
-    known = {part.name: line[part.name] for part in fields(Completion)}
-    return Completion(**{**known, "usage": usage, "wire": wire})  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from mctsr.lm.local.gguf import EMBEDDED, find_model
 from .base import LogicalLM, Role
 from .gate import Gate
 from .local.embedded import EmbeddedServer
-from .options import RoleOptions, Settings, read_address
+from .options import RoleOptions, Settings, check_body, read_address
 from .roles import Models, Seat
 from .server import Server
 
@@ -67,9 +67,11 @@ async def connect(settings: Settings, keys: Keys = Keys()) -> AsyncIterator[Conn
     """Reach every server that is needed, starting the embedded model when it is asked for.
 
     Raises:
-        UsageError: No server was named, or a name, address or key is unusable.
+        UsageError: No server was named, or a name, address, key or extra body is unusable.
         ServerError: A server cannot be reached, refuses the key, or is still loading.
     """
+    for role in (settings.policy, settings.judge):
+        check_body(role.extra_body if role else {}, keys)
     wanted, notices = concurrency(settings), []
     limit = _limited_by_files(wanted)
     if limit < wanted:

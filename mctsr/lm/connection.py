@@ -5,16 +5,22 @@ Does not know: what is in the bytes, or whether to try again.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
-from mctsr.errors import Refused, UsageError
+from mctsr.errors import Refused, ServerError, UsageError
 
-from .options import Address
+from .options import Address, masked
 
+LONGEST_PAGE = 8 << 20
+"""Bytes of a page that is fetched, such as a list of models; no more is read."""
+
+_SHORT_KEY = 5
+_CUT = "…"
 _KEEPALIVE = 4.0  # servers on uvicorn close idle connections after 5 s
 _CONNECT_SECONDS = 10.0
 _DROPPED = (aiohttp.ServerDisconnectedError, ConnectionResetError, BrokenPipeError)
@@ -66,6 +72,7 @@ class Connection:
         if not key.isascii() or not key.isprintable():
             raise UsageError("the API key holds characters that no header can carry; copy it again")
         self._key = key
+        self._hidden = _pattern(key)
         self._timeout = timeout
         self._proxy = _proxy(address)
         self._session: aiohttp.ClientSession | None = None
@@ -73,22 +80,30 @@ class Connection:
     def __repr__(self) -> str:
         return f"Connection(key={'yes' if self._key else 'no'}, timeout={self._timeout})"
 
-    async def post(self, url: str, payload: bytes) -> Raw:
-        """Send JSON and return the reply, whatever its status.
+    async def post(self, url: str, payload: bytes, longest: int = LONGEST_PAGE) -> Raw:
+        """Send JSON and return the reply of at most `longest` bytes, whatever its status.
 
         Raises:
             Lost: no whole reply came.
+            ServerError: the reply is longer; the rest is not read.
             Refused: no reply can ever come (TLS).
         """
-        return await self._exchange("POST", url, payload, self._timeout)
+        return await self._exchange("POST", url, payload, self._timeout, longest)
 
     async def get(self, url: str, seconds: float) -> Raw:
         """Fetch `url` within `seconds`; raises as `post` does."""
-        return await self._exchange("GET", url, None, seconds)
+        return await self._exchange("GET", url, None, seconds, LONGEST_PAGE)
 
     def hide(self, words: str) -> str:
-        """Cover the key in words that a server sent back."""
-        return words.replace(self._key, "***") if len(self._key) > 5 else words
+        """Cover the key in words that a server sent back, also where they were cut in the middle of it."""
+        if self._hidden is None:
+            return words
+        covered = self._hidden.sub("***", words)
+        if covered.endswith(_CUT):
+            said = covered.removesuffix(_CUT)
+            part = next((n for n in range(len(self._key) - 1, 2, -1) if said.endswith(self._key[:n])), 0)
+            covered = f"{said[: len(said) - part]}***{_CUT}" if part else covered
+        return covered
 
     async def close(self) -> None:
         """Close every connection; requests in flight end on the server too."""
@@ -96,16 +111,19 @@ class Connection:
         if session is not None:
             await session.close()
 
-    async def _exchange(self, method: str, url: str, payload: bytes | None, seconds: float | None) -> Raw:
+    async def _exchange(
+        self, method: str, url: str, payload: bytes | None, seconds: float | None, longest: int
+    ) -> Raw:
         limit = aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT_SECONDS)
         request = self._opened().request(
             method, url, data=payload, timeout=limit, allow_redirects=False, proxy=self._proxy
         )
         try:
             async with request as reply:
-                return Raw(reply.status, reply.headers, await reply.read())
+                return Raw(reply.status, reply.headers, await _read(reply, longest))
         except _HOPELESS as error:
-            raise Refused(f"{url} cannot be spoken to: {error}; check http or https in --base-url") from error
+            why = masked(str(error)) if "@" in str(error) else error
+            raise Refused(f"{url} cannot be spoken to: {why}; check http or https in --base-url") from error
         except _UNREACHABLE as error:
             raise Lost(_why(error), unreachable=True) from error
         except _DROPPED as error:
@@ -126,6 +144,30 @@ class Connection:
                 headers=headers,
             )
         return self._session
+
+
+async def _read(reply: aiohttp.ClientResponse, longest: int) -> bytes:
+    """Read a body whole, or not at all: what is too long is neither kept nor parsed."""
+    body = bytearray()
+    async for part in reply.content.iter_any():
+        body += part
+        if len(body) > longest:
+            where = f"{reply.url.origin()}{reply.url.path}"
+            raise ServerError(
+                f"{where} answered {reply.status} with more than {longest / 1e6:.1f} MB, which no reply needs; "
+                "check what runs there, or lower --max-tokens",
+                status=reply.status,
+            )
+    return bytes(body)
+
+
+def _pattern(key: str) -> re.Pattern[str] | None:
+    """Make the pattern that finds a key; a short one may be part of a word by chance and counts alone."""
+    if not key:
+        return None
+    # Server words are folded to single spaces.
+    spelt = r"\s+".join(map(re.escape, key.split()))
+    return re.compile(spelt if len(key) > _SHORT_KEY else rf"(?<!\w){spelt}(?!\w)")
 
 
 def _proxy(address: Address) -> str | None:

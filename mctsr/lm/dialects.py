@@ -4,7 +4,7 @@ Knows: names of fields per kind of server, the shapes of replies, thoughts betwe
 Does not know: connections, retries, or what the text is for.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Literal, NamedTuple, TypedDict
 
@@ -16,6 +16,8 @@ Kind = Literal["vllm", "llama.cpp", "sglang", "ollama", "openai", "other"]
 RENAMES = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """Fields that some servers know only by another name; without a limit a reply could run for ever."""
 
+_SPARE_BYTES, _TOKEN_BYTES, _MOST_BYTES = 2 << 20, 256, 64 << 20
+_PARTS = {"text", "output_text", "thinking", "reasoning", "refusal"}
 _STOP = {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "completed"}
 _LENGTH = {"length", "max_tokens", "max_output_tokens", "model_length"}
 _BROKEN = {"abort", "error", "insufficient_system_resource"}
@@ -90,8 +92,28 @@ def encode(body: Mapping[str, object]) -> tuple[bytes, tuple[str, ...]]:
     return text, (_surrogates(replaced, "request"),) if replaced else ()
 
 
-def read(status: int, body: bytes) -> Completion | faults.Fault:
-    """Read what came back, whatever it is; a reply that holds no completion is a fault like a bad gateway's."""
+def longest_reply(body: Mapping[str, object]) -> int:
+    """Return how many bytes the reply to `body` may have: 2 MiB, 256 bytes a token, and never above 64 MiB.
+
+    A token has about four characters; log-probabilities and thoughts beside the text fit in, too.
+    """
+    limits = [body.get(name) for name in RENAMES]
+    tokens = max((limit for limit in limits if isinstance(limit, int)), default=0)
+    return min(_SPARE_BYTES + _TOKEN_BYTES * max(tokens, 0), _MOST_BYTES)
+
+
+def read(status: int, body: bytes, hide: Callable[[str], str] = str) -> Completion | faults.Fault:
+    """Read what came back, whatever it is; a reply that holds no completion is a fault like a bad gateway's.
+
+    `hide` covers secrets in a fault's words, which may be shown.
+    """
+    found = _read(status, body)
+    if isinstance(found, Completion):
+        return found
+    return found._replace(message=hide(found.message))
+
+
+def _read(status: int, body: bytes) -> Completion | faults.Fault:
     if status >= 300:
         return faults.read_fault(status, body)
     try:
@@ -110,7 +132,7 @@ def read_reply(data: object) -> Completion:
     are all ordinary.
 
     Raises:
-        Malformed: there is no choice in it, or the server gave up in the middle.
+        Malformed: there is no choice or no text in it, or the server gave up in the middle.
     """
     choices = data.get("choices") if isinstance(data, Mapping) else None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
@@ -118,11 +140,13 @@ def read_reply(data: object) -> Completion:
     assert isinstance(data, Mapping)
     choice = choices[0]
     message = choice.get("message")
-    fields = message if isinstance(message, Mapping) else {"content": choice.get("text")}
-    said, inner = _content(fields)
+    message = {"content": choice.get("text")} if message is None else message
+    if not isinstance(message, Mapping):
+        raise Malformed(f"the reply's message is {_kind(message)}, no object")
+    said, inner = _content(message)
     text, thought = split_thought(said)
     cleaned, replaced = wire.clean(text)
-    thoughts = [_reasoning(fields), inner, thought]
+    thoughts = [_reasoning(message), inner, thought]
     return Completion(
         text=cleaned,
         finish=_finish(choice.get("finish_reason")),
@@ -153,17 +177,33 @@ def split_thought(text: str) -> tuple[str, str]:
 def _content(fields: Mapping[str, object]) -> tuple[str, str]:
     content = fields.get("content")
     if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, Mapping)]
+        parts = [part for part in content if isinstance(part, Mapping) and part.get("type", "text") in _PARTS]
+        if len(parts) < len(content):
+            raise Malformed("the reply's content holds parts that are no text")
         return _joined(parts, "text"), _joined(parts, "thinking") or _joined(parts, "reasoning")
-    refusal = fields.get("refusal")
-    said = content if content is not None else refusal
-    return said if isinstance(said, str) else "", ""
+    said = fields.get("refusal") if content is None else content
+    if said is not None and not isinstance(said, str):
+        raise Malformed(f"the reply's content is {_kind(said)}, no text")
+    return said or "", ""
+
+
+def _kind(value: object) -> str:
+    return {str: "a text", list: "a list", dict: "an object", type(None): "null"}.get(type(value), "a number")
 
 
 def _joined(parts: list[Mapping[str, object]], key: str) -> str:
-    texts = [part.get(key) for part in parts if part.get("type", key) == key]
-    flat = [_joined(t, "text") if isinstance(t, list) else t for t in texts]
-    return "".join(t for t in flat if isinstance(t, str))
+    texts = [part.get(key) for part in parts if _type(part) == key]
+    flat = [
+        _joined([p for p in t if isinstance(p, Mapping)], "text") if isinstance(t, list) else t for t in texts
+    ]
+    if not all(isinstance(t, str) for t in flat):
+        raise Malformed("the reply's content holds a part without its text")
+    return "".join(map(str, flat))
+
+
+def _type(part: Mapping[str, object]) -> object:
+    named = part.get("type", "text")
+    return "text" if named == "output_text" else named
 
 
 def _reasoning(fields: Mapping[str, object]) -> str:

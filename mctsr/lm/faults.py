@@ -22,6 +22,7 @@ LONGEST_WAIT = 120.0
 Verdict = Literal["again", "overload", "overflow", "refused", "final"]
 
 _LONGEST_LINE = 400
+_LONGEST_BODY = 1 << 16
 _OVERFLOW_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _OVERFLOW = re.compile(
     r"context(?!-free).{0,60}(length|size|window|exceed)|(length|size|window|exceed).{0,60}context(?!-free)"
@@ -64,6 +65,7 @@ class Fault(NamedTuple):
 
 def read_fault(status: int, raw: bytes) -> Fault:
     """Read an error body of any shape: OpenAI's, FastAPI's, plain text, HTML or nothing."""
+    raw = raw[:_LONGEST_BODY]
     try:
         data = wire.loads(raw)
     except ValueError:
@@ -192,7 +194,7 @@ def _phrase(status: int) -> str:
 
 def _number(text: str) -> float | None:
     try:
-        value = float(text)
+        value = float(text) if text.isascii() else math.nan
     except ValueError:
         return None
     return None if math.isnan(value) else value

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from mctsr.errors import Refused, ServerError, ServerGone, UsageError
+from mctsr.errors import Refused, ServerError, ServerGone, UsageError, named, shown
 
 from . import faults, wire
 from .connection import Connection, Lost, Raw
@@ -92,7 +92,9 @@ def choose(name: str | None, models: list[Model] | None, where: Address) -> Mode
         raise UsageError(f"no model was named; {where.base} serves {_names(models, '')}; give --model")
     found = next((model for model in models if _is_named(name, model)), None)
     if found is None:
-        raise UsageError(f"model {name!r} is not served at {where.base}; it serves {_names(models, name)}")
+        raise UsageError(
+            f"model {shown(name)} is not served at {where.base}; it serves {_names(models, name)}"
+        )
     return {**found, "id": name}
 
 
@@ -111,7 +113,7 @@ async def _models(connection: Connection, where: Address, deadline: float) -> Ra
             if raw.status not in _LOADING:
                 return raw
             if late:
-                words = faults.read_fault(raw.status, raw.body).message
+                words = connection.hide(faults.read_fault(raw.status, raw.body).message)
                 raise ServerError(f"{where.base} is not ready: {words}; {hint}", status=raw.status)
         await asyncio.sleep(_POLL_SECONDS)
 
@@ -133,13 +135,13 @@ async def _describe(connection: Connection, where: Address, model: Model) -> Ser
         version = _text(await _fetch(connection, where.root + _VERSIONS[kind]), "version")
     else:
         version = _text(props, "build_info")
-    return ServerInfo(kind, version, str(model["id"]), _context(model, props))
+    return ServerInfo(kind, connection.hide(version), str(model["id"]), _context(model, props))
 
 
 async def _fetch(connection: Connection, url: str) -> Mapping[str, object]:
     try:
         raw = await connection.get(url, _PROBE_SECONDS)
-    except Lost:
+    except (Lost, ServerError):
         return {}
     data = _json(raw)
     return data if raw.status < 300 and isinstance(data, Mapping) else {}
@@ -177,6 +179,5 @@ def _is_named(name: str, model: Model) -> bool:
 def _names(models: list[Model], wanted: str) -> str:
     names = [str(model["id"]) for model in models]
     near = get_close_matches(wanted, names, _SHOWN, 0.3)
-    shown = [*near, *(name for name in names if name not in near)][:_SHOWN]
-    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return (", ".join(shown) or "nothing") + more
+    ordered = [*near, *(name for name in names if name not in near)]
+    return named(ordered, _SHOWN) or "nothing"

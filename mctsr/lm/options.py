@@ -5,18 +5,26 @@ what answers at an address.
 """
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from mctsr.errors import UsageError
+from mctsr.errors import UsageError, named, short, shown
 from mctsr.lm.local.gguf import EMBEDDED
 
 _ENDPOINTS = re.compile(r"/(chat/completions|completions|models|embeddings|responses)/*$")
 _VERSION = re.compile(r"v\d\w*|beta")
 _NAME = re.compile(r"[^\W_]([\w.-]*\w)?\.?")
+_SECRETS = re.compile(
+    r"(api|secret|access|private)key|secret|passw(or)?d|credentials?|authorization|bearer|(access|auth|bearer|hf|api)token"
+)
+_OURS = ("model", "messages", "n", "stream", "stream_options")
 _ALLOWED = "allowed is http(s)://HOST[:PORT][/PATH], for example http://localhost:8000/v1"
+
+DEEPEST = 64
+"""Levels of lists and objects in what is sent along, or stands in a configuration file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,54 @@ class Address(NamedTuple):
     local: bool
 
 
+def check_body(body: Mapping[str, object], keys: Collection[str | None] = ()) -> None:
+    """Check fields that are to be sent along: they are recorded, and must leave the run's own fields alone.
+
+    Args:
+        body: The fields.
+        keys: Keys that must not be in it, wherever they are.
+
+    Raises:
+        UsageError: It sets what a run decides, holds a key or what is called like one, or is nested too deeply.
+    """
+    if ours := [name for name in _OURS if name in body]:
+        raise UsageError(f"the extra body sets {named(ours)}, which the run itself decides; leave that out")
+    secrets = [key.strip() for key in keys if key and key.strip()]
+    level: list[object] = [body]
+    for _ in range(DEEPEST):
+        pairs = [pair for value in level if isinstance(value, Mapping) for pair in value.items()]
+        names = [str(name) for name, _ in pairs]
+        listed = [inner for value in level if isinstance(value, list) for inner in value]
+        level = [value for _, value in pairs] + listed
+        # First of all: the name that the next message repeats could be the key.
+        if any(_holds(value, key) for value in [*names, *level] for key in secrets):
+            raise UsageError(
+                "the extra body holds the API key and is recorded; give the key by --api-key alone"
+            )
+        if secret := next(filter(_is_secret, names), None):
+            raise UsageError(f"the extra body holds {shown(secret)} and is recorded; give it by --api-key")
+    if any(isinstance(value, Mapping | list) for value in level):
+        raise UsageError(f"the extra body is nested deeper than {DEEPEST} levels; send less")
+
+
+def _is_secret(name: str) -> bool:
+    bare = re.sub(r"[^a-z]", "", name.lower())
+    return bare == "token" or any(found.end() == len(bare) for found in _SECRETS.finditer(bare))
+
+
+def _holds(value: object, key: str) -> bool:
+    # A short key such as "x" may stand in any text by chance.
+    return isinstance(value, str) and (value == key or (len(key) > 5 and key in value))
+
+
+def masked(address: str) -> str:
+    """Cover what may be secret in an address: user and password, and all after a question mark or hash."""
+    before, at, after = address.rpartition("@")
+    scheme = before[: before.find("//") + 2] if "//" in before else ""
+    place, mark, _ = after.replace("#", "?").partition("?")
+    return short((f"{scheme}***@" if at else "") + place + ("?***" if mark else ""))
+
+
 def read_address(text: str) -> Address:
     """Read a base URL in any usual shape.
 
@@ -144,19 +200,21 @@ def is_local(host: str) -> bool:
 
 
 def _split(given: str) -> SplitResult:
+    safe = repr(masked(given))
     try:
         parts = urlsplit(given if "://" in given else f"//{given}")
         port = parts.port
-    except ValueError as error:
-        raise UsageError(f"base URL {given!r} is no address ({error}); {_ALLOWED}") from error
+    except ValueError:
+        # The error's own words could repeat a password.
+        raise UsageError(f"base URL {safe} is no address, perhaps for its port; {_ALLOWED}") from None
     if "@" in parts.netloc:
         raise UsageError("the base URL carries a user or password; give the key in OPENAI_API_KEY instead")
     if parts.query or parts.fragment:
-        raise UsageError(f"base URL {given!r} has a part after ? or #; {_ALLOWED}")
+        raise UsageError(f"base URL {safe} has a part after ? or #; give a key in OPENAI_API_KEY; {_ALLOWED}")
     if parts.scheme not in {"", "http", "https"} or not _is_host(parts.hostname or ""):
-        raise UsageError(f"base URL {given!r} is no address; {_ALLOWED}")
+        raise UsageError(f"base URL {safe} is no address; {_ALLOWED}")
     if not parts.scheme and port is None and _is_bare_word(parts.hostname or ""):
-        raise UsageError(f"base URL {given!r} is one bare word; {_ALLOWED}")
+        raise UsageError(f"base URL {safe} is one bare word; {_ALLOWED}")
     return parts
 
 

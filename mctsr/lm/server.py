@@ -21,7 +21,7 @@ from mctsr.errors import ContextOverflow, Refused, ServerError, ServerGone, Usag
 from . import faults
 from .base import Completion
 from .connection import Connection, Lost, Raw
-from .dialects import RENAMES, Kind, Logical, adapt, chat_body, encode, read
+from .dialects import RENAMES, Kind, Logical, adapt, chat_body, encode, longest_reply, read
 from .gate import Gate, Slot
 from .identity import ServerInfo, identify
 from .options import read_address
@@ -182,9 +182,9 @@ class Server:
                 if report:
                     report()
                 began = time.perf_counter()
-                raw = await self._post(call, payload)
+                raw = await self._post(call, payload, longest_reply(body))
                 seconds = time.perf_counter() - began
-                result = read(raw.status, raw.body)
+                result = read(raw.status, raw.body, self._connection.hide)
                 if isinstance(result, Completion):
                     slot.succeeded()
                     remarks = (*notes, *more, *result.wire)
@@ -194,17 +194,17 @@ class Server:
             if not self._learn(result, body.keys() - call.logical["extra_body"].keys()):
                 self._fail(result, raw)
 
-    async def _post(self, call: _Call, payload: bytes) -> Raw:
+    async def _post(self, call: _Call, payload: bytes, longest: int) -> Raw:
         url = f"{self.address.base}/chat/completions"
         try:
-            return await self._connection.post(url, payload)
+            return await self._connection.post(url, payload, longest)
         except Lost as error:
             # A kept connection that the server had just closed says nothing about the server.
             if not error.dropped or call.spared:
                 lost = error.dropped or error.unreachable
                 raise _Again(f"{self.address.base}: {error}", lost=lost) from error
         call.spared = True
-        return await self._post(call, payload)
+        return await self._post(call, payload, longest)
 
     def _learn(self, fault: faults.Fault, optional: set[str]) -> bool:
         """Remember the field that a fault is about, for every later call; False when there is none."""
@@ -219,7 +219,7 @@ class Server:
         return True
 
     def _fail(self, fault: faults.Fault, raw: Raw) -> NoReturn:
-        words = self._connection.hide(f"{self.address.base} answered {fault.status}: {fault.message}")
+        words = f"{self.address.base} answered {fault.status}: {fault.message}"
         verdict = faults.judge(fault)
         if verdict in {"again", "overload"}:
             raise _Again(words, status=fault.status, wished=faults.wait_wished(raw.headers))

@@ -14,8 +14,9 @@ from .read import (
     read_notes,
     read_problems,
 )
-from .rows import STDIN
+from .rows import STDIN, stdin_text
 
 __all__ = [
     "STDIN", "problem_hash", "problems_sha256", "question_problem", "read_gold", "read_notes", "read_problems",
+    "stdin_text",
 ]  # fmt: skip

@@ -5,11 +5,10 @@ Knows names alone; looks at no value but to see whether there is one.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mctsr.errors import DataError
+from mctsr.errors import DataError, named, shown
 
-from .rows import Row
+from .rows import TEXT, Row
 
-TEXT = ("problem", "question")
 GOLD = "answer"
 ID = ("id", "unique_id")
 
@@ -25,9 +24,9 @@ def check_names(row: Row) -> None:
     fields = row.fields
     known = {name for names in (TEXT, (GOLD,), ID) if not fields.keys() & set(names) for name in names}
     if wrong := [name for name in fields if name not in known and name.lower() in known]:
-        meant = ", ".join(repr(name.lower()) for name in wrong)
+        meant = named(repr(name.lower()) for name in wrong)
         raise DataError(
-            f"{row.where}: the field{'s' if len(wrong) > 1 else ''} {', '.join(map(repr, wrong))} "
+            f"{row.where}: the field{'s' if len(wrong) > 1 else ''} {named(map(shown, wrong))} "
             f"would not be read; did you mean {meant}? names are in small letters"
         )
 
@@ -37,10 +36,10 @@ def unused(rows: Sequence[Mapping[str, object]]) -> list[str]:
     used = {name for fields in rows for name in _used(fields)}
     there = dict.fromkeys(name for fields in rows for name, value in fields.items() if value is not None)
     left = [name for name in there if name not in used]
-    notes = [f"fields not used: {', '.join(left)}"] if left else []
+    notes = [f"fields not used: {named(left)}"] if left else []
     if GOLD not in used and (like := next(_gold_like(left), None)):
         notes.append(
-            f"no gold answers: they are read from {GOLD!r}; if {like!r} holds them, rename it to {GOLD}"
+            f"no gold answers: they are read from {GOLD!r}; if {shown(like)} holds them, rename it to {GOLD}"
         )
     return notes
 

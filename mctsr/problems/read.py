@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from mctsr.errors import DataError, UsageError
+from mctsr.errors import DataError, UsageError, named, shown
 from mctsr.grading import clean_gold
 from mctsr.grading.extract import KINDS
 from mctsr.lm import wire
 from mctsr.parts import Problem
 
-from .fields import GOLD, ID, TEXT, check_names, unused
-from .rows import ACCEPTED, Row, is_json, read_rows, stdin_text
+from .fields import GOLD, ID, check_names, unused
+from .rows import ACCEPTED, TEXT, Row, is_json, read_rows, stdin_text
 
 _NUMBERS = re.compile(r"gsm[-_]?8k|gsm[-_]?hard|svamp|aime|amc", re.IGNORECASE)
 _RANGE = re.compile(r"(?:([0-9]{1,18})-)?([0-9]{1,18})")
@@ -115,7 +115,7 @@ def _identified(rows: Iterable[Row]) -> list[tuple[str, Row]]:
         given = next((name for name in ID if row.fields.get(name) is not None), None)
         id = _hash_id(text) if given is None else _given_id(row, given)
         if id in seen:
-            what = f"id {id!r} stands" if given else "the same problem without an id stands"
+            what = f"id {shown(id)} stands" if given else "the same problem without an id stands"
             raise DataError(
                 f"{row.where}: {what} already in {seen[id]}; every problem needs an id of its own"
             )
@@ -127,7 +127,8 @@ def _identified(rows: Iterable[Row]) -> list[tuple[str, Row]]:
 def _text(row: Row) -> str:
     name = next((name for name in TEXT if row.fields.get(name) is not None), None)
     if name is None:
-        raise DataError(f"{row.where}: no problem text among the fields {sorted(row.fields)}; {ACCEPTED}")
+        fields = named(map(shown, sorted(row.fields))) or "(none)"
+        raise DataError(f"{row.where}: no problem text among the fields {fields}; {ACCEPTED}")
     text = row.fields[name]
     if not isinstance(text, str) or not text.strip():
         raise DataError(f"{row.where}: {name!r} is {text!r:.40}; it must be a text with something in it")
@@ -148,7 +149,7 @@ def _hash_id(text: str) -> str:
 def _checked_kind(kind: str | None) -> str | None:
     if kind not in KINDS:
         allowed = ", ".join(repr(known) for known in KINDS if known)
-        raise UsageError(f"answer kind {kind!r} is unknown; allowed are {allowed}")
+        raise UsageError(f"answer kind {shown(kind)} is unknown; allowed are {allowed}")
     return kind
 
 
@@ -156,8 +157,10 @@ def _picked(problems: list[Problem], ids: Sequence[str]) -> list[Problem]:
     known = {problem.id for problem in problems}
     if unknown := [id for id in ids if id not in known]:
         close = get_close_matches(unknown[0], known, 1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise UsageError(f"no problem has the id {unknown[0]!r}; {hint}the file holds {len(known)} problems")
+        hint = f"did you mean {shown(close[0])}? " if close else ""
+        raise UsageError(
+            f"no problem has the id {shown(unknown[0])}; {hint}the file holds {len(known)} problems"
+        )
     return [problem for problem in problems if problem.id in ids] if ids else problems
 
 
@@ -167,7 +170,7 @@ def _limited(problems: list[Problem], limit: str | None) -> list[Problem]:
     match = _RANGE.fullmatch(limit.strip())
     first, last = (int(match[1] or 1), int(match[2])) if match else (1, 0)
     if not 1 <= first <= last:
-        raise UsageError(f"limit {limit!r} is no range; allowed is N or A-B with 1 <= A <= B")
+        raise UsageError(f"limit {shown(limit)} is no range; allowed is N or A-B with 1 <= A <= B")
     if first > len(problems):
-        raise UsageError(f"limit {limit!r} begins behind the last of {len(problems)} problems")
+        raise UsageError(f"limit {shown(limit)} begins behind the last of {len(problems)} problems")
     return problems[first - 1 : last]

@@ -9,10 +9,11 @@ from pathlib import Path
 from re import compile as regex
 from typing import NamedTuple
 
-from mctsr.errors import DataError
+from mctsr.errors import DataError, named, short, shown, user_path
 from mctsr.lm import wire
 
 STDIN = "-"
+TEXT = ("problem", "question")
 ACCEPTED = (
     "accepted are JSON Lines or a JSON list of objects with the problem in "
     '"problem" or "question", optionally "answer" and "id" or "unique_id"'
@@ -37,11 +38,41 @@ class Row(NamedTuple):
     fields: Mapping[str, object]
 
 
-def stdin_text(source: str, stdin: str | None) -> str | None:
-    """Return the text on standard input when that is the source, else None."""
+def stdin_text(source: str, stdin: str | None = None) -> str | None:
+    """Return the text on standard input when that is the source, else None.
+
+    Args:
+        source: What the user named.
+        stdin: What stands there, when it was read already.
+
+    Raises:
+        DataError: Standard input is closed, or holds no UTF-8.
+    """
     if source != STDIN:
         return None
-    return (sys.stdin.read() if stdin is None else stdin).removeprefix("\ufeff")
+    return (_read_stdin() if stdin is None else stdin).removeprefix("\ufeff")
+
+
+def _read_stdin() -> str:
+    # None where whoever started the process closed it.
+    stream = sys.stdin
+    if stream is None:
+        raise DataError("standard input is closed; give a file, or pipe something in")
+    binary = getattr(stream, "buffer", None)
+    text = stream.read() if binary is None else _decoded("standard input", binary.read())
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decoded(name: str, data: bytes) -> str:
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        line, start = data.count(b"\n", 0, error.start) + 1, data.rfind(b"\n", 0, error.start) + 1
+        raise _no_utf8(f"{name}, line {line}", error.start - start) from None
+
+
+def _no_utf8(where: str, byte: int) -> DataError:
+    return DataError(f"{where}: byte {byte + 1} is not UTF-8; save the file as UTF-8")
 
 
 def is_json(text: str) -> bool:
@@ -65,12 +96,14 @@ def read_rows(source: str, text: str | None) -> list[Row]:
     Raises:
         DataError: It cannot be read, or holds something else; names the line.
     """
-    name = source if text is None else "standard input"
+    name = short(source) if text is None else "standard input"
     data = _read_file(source) if text is None else text.encode("utf-8", "surrogatepass")
     data = data.removeprefix(b"\xef\xbb\xbf")
     if found := _something_else(name, data):
         raise DataError(f"{name} {found}; {ACCEPTED}")
-    if data.lstrip().startswith(b"["):
+    if whole := _one_problem(data):
+        placed: list[tuple[str, object]] = [(name, whole)]
+    elif data.lstrip().startswith(b"["):
         entries = _json(name, data)
         assert isinstance(entries, list)
         placed = [(f"{name}, entry {number}", entry) for number, entry in enumerate(entries, start=1)]
@@ -84,15 +117,15 @@ def read_rows(source: str, text: str | None) -> list[Row]:
 
 
 def _read_file(source: str) -> bytes:
-    path = Path(source).expanduser()
+    path = user_path(source)
     try:
         return path.read_bytes()
     except FileNotFoundError:
         raise DataError(
-            f"data file {source!r} does not exist; give a path, or - for standard input"
+            f"data file {shown(source)} does not exist; give a path, or - for standard input"
         ) from None
     except OSError as error:
-        raise DataError(f"data file {source!r} cannot be read: {error.strerror}") from None
+        raise DataError(f"data file {shown(source)} cannot be read: {error.strerror}; give another") from None
 
 
 def _something_else(name: str, data: bytes) -> str:
@@ -106,23 +139,40 @@ def _something_else(name: str, data: bytes) -> str:
     if first.startswith((b"{", b"[")):
         return _one_object(data) if first.startswith(b"{") else ""
     try:
-        shown = first.decode()
+        begin = first.decode()
     except UnicodeDecodeError:
         return ""
-    looks = "TSV" if "\t" in shown else "CSV" if "," in shown else "plain text"
+    looks = "TSV" if "\t" in begin else "CSV" if "," in begin else "plain text"
     kind = _SUFFIXES.get(Path(name).suffix.lower(), looks)
-    return f"begins with {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'!r}: {kind} is not read"
+    return f"begins with {begin if len(begin) <= _SHOWN else begin[:_SHOWN] + '…'!r}: {kind} is not read"
 
 
 def _one_object(data: bytes) -> str:
-    """Say so when a whole file is one object over several lines, which neither form allows."""
+    """Say so when a whole file is one object over several lines that is no problem: its problems may be inside."""
+    value = _spread_object(data)
+    if value is None or _one_problem(data):
+        return ""
+    names = named(map(repr, sorted(map(short, value))))
+    return f"is one object over several lines, with the fields {names}; put its problems in a list"
+
+
+def _one_problem(data: bytes) -> Mapping[str, object] | None:
+    """Read a file that is one problem, written over several lines; None when it is anything else."""
+    value = _spread_object(data)
+    return value if value is not None and any(value.get(name) is not None for name in TEXT) else None
+
+
+def _spread_object(data: bytes) -> Mapping[str, object] | None:
+    """Read one object that needs more than one line; None when there is none."""
+    start = data.lstrip()
+    if not start.startswith(b"{") or _is_value(start.partition(b"\n")[0]):
+        return None
     try:
+        data.decode("utf-8", "surrogatepass")
         value = wire.loads(data)
     except ValueError:
-        return ""
-    if not isinstance(value, Mapping):
-        return ""
-    return f"is one object over several lines, with the fields {sorted(value)}; put its problems in a list"
+        return None
+    return value if isinstance(value, Mapping) else None
 
 
 def _is_value(line: bytes) -> bool:
@@ -138,7 +188,7 @@ def _json(where: str, data: bytes) -> object:
         data.decode("utf-8", "surrogatepass")
         return wire.loads(data)
     except UnicodeDecodeError as error:
-        raise DataError(f"{where}: byte {error.start + 1} is not UTF-8; save the file as UTF-8") from None
+        raise _no_utf8(where, error.start) from None
     except ValueError as error:
         raise DataError(f"{where}: not JSON ({error}); {ACCEPTED}") from None
 

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import orjson
 
+from mctsr.errors import RunError
 from mctsr.lm import wire
+from mctsr.lm.disk import open_file, read_file, unwritable
 
 TEMPORARY = ".writing-"
 """How names of files begin that a kill may leave behind."""
@@ -52,8 +54,13 @@ def loads(data: bytes) -> object:
     return orjson.loads(data)
 
 
-def append_line(file: int, data: bytes) -> None:
-    """Append one line to an open file, and wait until it is on the disk.
+def append_line(file: int, data: bytes, path: Path) -> None:
+    """Append one line to an open file of a run folder, and wait until it is on the disk.
+
+    Args:
+        file: Where.
+        data: The line, without its newline.
+        path: The file's name, for people; it lies directly in the run folder.
 
     Raises:
         OSError: It could not be written whole; what was written is taken back.
@@ -64,13 +71,25 @@ def append_line(file: int, data: bytes) -> None:
         while line:
             line = line[os.write(file, line) :]
         os.fsync(file)
-    except OSError:
+    except OSError as error:
         os.ftruncate(file, end)
-        raise
+        raise unwritable(path, error, path.parent) from error
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Replace a file by `data`: readers see the old content or the new one, also after a kill."""
+    """Replace a file of a run folder: readers see the old content or the new one, also after a kill.
+
+    Raises:
+        OSError: It could not be written; the old content stays.
+    """
+    try:
+        _replace(path, data)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise unwritable(path, error, path.parent) from error
+
+
+def _replace(path: Path, data: bytes) -> None:
     file, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
     try:
         with os.fdopen(file, "wb") as out:
@@ -82,7 +101,6 @@ def write_atomic(path: Path, data: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -95,9 +113,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def read_lines(path: Path) -> Lines:
-    """Split a file at newline bytes alone; a file that does not exist has no lines."""
+    """Split a file at newline bytes alone; a file that does not exist has no lines.
+
+    Raises:
+        RunError: It is no plain file, or cannot be read.
+    """
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except FileNotFoundError:
         return Lines([], b"")
     *whole, torn = data.split(b"\n")
@@ -106,6 +128,25 @@ def read_lines(path: Path) -> Lines:
         lines.append(Line(offset, line))
         offset += len(line) + 1
     return Lines(lines, torn)
+
+
+def read_part(path: Path, offset: int, length: int) -> bytes:
+    """Return some bytes of a file, reading nothing else.
+
+    Raises:
+        RunError: It is no plain file, cannot be read, or is too short for that.
+        FileNotFoundError: There is none.
+    """
+    file = open_file(path)
+    try:
+        size = os.fstat(file).st_size
+        if not 0 <= offset <= offset + length <= size:
+            raise RunError(
+                f"{path} has {size} bytes, too few for {length} from {offset} on; restore it from a copy"
+            )
+        return os.pread(file, length, offset)
+    finally:
+        os.close(file)
 
 
 def _cleaned(value: object) -> object:

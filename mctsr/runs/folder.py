@@ -1,20 +1,21 @@
 """Reading run folders, also while they are being written.
 
-Knows which files hold what, and tolerates what a kill leaves behind: a torn last line is left out and noted.
+Knows which files hold what, and tolerates damage: a line that is torn or no record is left out and noted.
 Changes nothing and loads no tree that is not asked for.
 """
 
-import os
+import os.path
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeVar, cast
+from typing import Literal, NamedTuple, TypeVar, cast
 
-from mctsr.errors import RunError
+from mctsr.errors import RunError, user_path
 
 from . import files
 from .layout import GRADES, RESULTS, RUN, TREES, is_locked, read_record
+from .reading import read_records, tree_fault
 from .records import GradeRecord, ResultRecord, RunRecord, TreeRecord
 
 State = Literal["running", "finished", "interrupted", "failed"]
@@ -43,12 +44,16 @@ class Run:
         """Open a run folder.
 
         Raises:
-            RunError: It holds no run, or one of a later version.
+            RunError: It holds no run, a damaged one, or one of a later version.
         """
         return cls(path, read_record(path))
 
     def results(self) -> dict[str, ResultRecord]:
-        """Return the results by problem id; the last line of an id wins."""
+        """Return the results by problem id; the last line of an id wins.
+
+        Raises:
+            RunError: The file cannot be read at all; the same holds for `grades`.
+        """
         return self._results
 
     def grades(self) -> dict[str, GradeRecord]:
@@ -59,7 +64,7 @@ class Run:
         """Return the tree of a finished problem; reads nothing else.
 
         Raises:
-            RunError: The problem has none.
+            RunError: The problem has none, or it is damaged.
         """
         result = self._results.get(id)
         if result is None or not result["length"]:
@@ -102,23 +107,23 @@ class Run:
         return {grade["id"]: grade for grade in self._lines(GRADES, GradeRecord)}
 
     def _lines(self, name: str, kind: type[Record]) -> Iterator[Record]:
-        whole, torn = files.read_lines(self.path / name)
-        for number, line in enumerate(whole, start=1):
-            try:
-                yield cast(Record, files.loads(line.data))
-            except ValueError:
-                self.notes.append(f"{name}, line {number}: damaged, left out")
-        if torn:
-            self.notes.append(f"{name}: the last line was torn off after {len(torn)} bytes, left out")
+        read, known = read_records(self.path / name, kind), set(self.record["problem_ids"])
+        self.notes += read.notes
+        for record in read.found:
+            if record["id"] in known:
+                yield record
+            else:
+                self.notes.append(f"{name}: {record['id']!r} is no problem of this run, left out")
 
     def _tree_at(self, result: ResultRecord) -> TreeRecord:
         try:
-            with (self.path / TREES).open("rb") as file:
-                data = os.pread(file.fileno(), result["length"], result["offset"])
-            tree = files.loads(data)
-        except (OSError, ValueError) as error:
+            tree = files.loads(files.read_part(self.path / TREES, result["offset"], result["length"]))
+            fault = tree_fault(tree, result["id"])
+        except (RunError, OSError, ValueError) as error:
+            fault = str(error)
+        if fault:
             place = f"{self.path / TREES}, byte {result['offset']}"
-            raise RunError(f"{place}: the tree of {result['id']!r} is damaged ({error})") from None
+            raise RunError(f"{place}: the tree of {result['id']!r} is damaged ({fault})")
         return cast(TreeRecord, tree)
 
     def _why_not(self, id: str) -> str:
@@ -140,34 +145,52 @@ def new_folder(base: Path, name: str, now: datetime) -> Path:
     return free
 
 
-def list_runs(base: Path) -> list[Run]:
-    """Open every run directly below `base`, the oldest first; folders that hold none are passed over."""
-    found = []
-    for file in base.glob(f"*/{RUN}"):
+class Damaged(NamedTuple):
+    """A folder that cannot be read as a run, and why."""
+
+    path: Path
+    reason: str
+
+
+class Listing(NamedTuple):
+    """The folders with a run.json in one place: runs, the oldest first, and those that are none."""
+
+    runs: list[Run]
+    damaged: list[Damaged]
+
+
+def list_runs(base: Path) -> Listing:
+    """Open every run directly below `base`; folders without a run.json are passed over."""
+    runs, damaged = [], []
+    for file in sorted(base.glob(f"*/{RUN}")):
         try:
-            found.append(Run.open(file.parent))
-        except RunError:
-            continue
-    return sorted(found, key=lambda run: (run.record["created"], run.path.name))
+            runs.append(Run.open(file.parent))
+        except RunError as error:
+            damaged.append(Damaged(file.parent, str(error)))
+    return Listing(sorted(runs, key=lambda run: (run.record["created"], run.path.name)), damaged)
 
 
 def find_run(name: str, base: Path) -> Path:
     """Find the run folder that `name` means: a path, a name below `base`, its unique beginning, or "latest".
 
+    A damaged run is found by its name, so that it can be said what is wrong with it; it is never the latest.
+
     Raises:
         RunError: None or several fit.
     """
-    for path in (Path(name).expanduser(), base / name):
-        if (path / RUN).is_file():
+    for path in (user_path(name), base / name):
+        if os.path.lexists(path / RUN):
             return path
-    runs = [run.path for run in list_runs(base)]
+    listing = list_runs(base)
+    runs = [run.path for run in listing.runs]
     if name == LATEST and runs:
         return runs[-1]
-    fitting = [path for path in runs if path.name.startswith(name)]
+    paths = [*(path for path, _ in listing.damaged), *runs]
+    fitting = [path for path in paths if path.name.startswith(name)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         names = ", ".join(path.name for path in fitting[:5])
         raise RunError(f"{name!r} fits {len(fitting)} runs ({names}); give more of the name")
-    known = ", ".join(path.name for path in runs[-5:]) or "none yet"
+    known = ", ".join(path.name for path in paths[-5:]) or "none yet"
     raise RunError(f"no run {name!r}, neither a folder nor below {base} (there: {known})")

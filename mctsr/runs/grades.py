@@ -7,9 +7,10 @@ Gold answers come in as arguments.
 import hashlib
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import NamedTuple
 
-from mctsr.grading import Grader
+from mctsr.grading import Gold, Grader
 from mctsr.lm import wire
 
 from . import files
@@ -35,18 +36,18 @@ class Change(NamedTuple):
     after: bool | None
 
 
-def gold_sha256(gold: Mapping[str, str]) -> str:
-    """Hash gold answers by id, whatever their order."""
-    return hashlib.sha256(wire.canonical(dict(gold))).hexdigest()
+def gold_sha256(gold: Mapping[str, Gold | str]) -> str:
+    """Hash gold answers by id, whatever their order; a typed one counts as it is spelt."""
+    return hashlib.sha256(wire.canonical({id: str(answer) for id, answer in gold.items()})).hexdigest()
 
 
-def with_gold(record: RunRecord, gold: Mapping[str, str]) -> RunRecord:
+def with_gold(record: RunRecord, gold: Mapping[str, Gold | str]) -> RunRecord:
     """Return run.json with the ids of its problems that have a gold answer in `gold`, and a hash of these."""
     known = {id: gold[id] for id in record["problem_ids"] if id in gold}
     return {**record, "gold_ids": list(known), "gold_sha256": gold_sha256(known) if known else None}
 
 
-def grade_result(grader: Grader, gold: str, result: ResultRecord) -> GradeRecord:
+def grade_result(grader: Grader, gold: Gold | str, result: ResultRecord) -> GradeRecord:
     """Grade every spelling of an answer that a problem's tree holds."""
     answers = result["answers"]
     asked = [*answers["distinct"], answers["first"], answers["selected"], answers["majority"]]
@@ -54,8 +55,8 @@ def grade_result(grader: Grader, gold: str, result: ResultRecord) -> GradeRecord
     return {
         "schema": SCHEMA,
         "id": result["id"],
-        "gold": gold,
-        "grader": grader.version,
+        "gold": str(gold),
+        "grader": grader.identity,
         "verdicts": {
             answer: {"equal": grade.equal, "method": grade.method, "reason": grade.reason}
             for answer, grade in grades.items()
@@ -63,10 +64,15 @@ def grade_result(grader: Grader, gold: str, result: ResultRecord) -> GradeRecord
     }
 
 
-def regrade(run: Run, gold: Mapping[str, str]) -> list[Change]:
+def regrade(run: Run, gold: Mapping[str, Gold | str], grader: Grader | None = None) -> list[Change]:
     """Grade a run anew and replace its grades at once; problems without gold lose theirs.
 
     run.json then says which problems these gold answers belong to.
+
+    Args:
+        run: A run that nobody is writing.
+        gold: Gold answers by problem id.
+        grader: Who grades; None takes a grader with the standard policy, for this run alone.
 
     Returns:
         The verdicts that changed.
@@ -78,12 +84,9 @@ def regrade(run: Run, gold: Mapping[str, str]) -> list[Change]:
     try:
         current = Run.open(run.path)
         results, old = current.results(), current.grades()
-        with Grader() as grader:
-            new = {
-                id: grade_result(grader, gold[id], result)
-                for id, result in results.items()
-                if id in gold and result["status"] == "ok"
-            }
+        graded = {id: result for id, result in results.items() if id in gold and result["status"] == "ok"}
+        with Grader() if grader is None else nullcontext(grader) as judge:
+            new = {id: grade_result(judge, gold[id], result) for id, result in graded.items()}
         files.write_atomic(run.path / GRADES, b"".join(files.dumps(grade) + b"\n" for grade in new.values()))
         files.write_atomic(run.path / RUN, files.dumps(with_gold(current.record, gold)))
         summary = summary_record(run.record["problem_ids"], results, new)

@@ -1,6 +1,7 @@
 """What lies where in a run folder, and who may write it.
 
-Knows names and the lock. Does not know what the files hold, except that run.json tells its schema.
+Knows names, the lock, and when a folder is a run at all: when its run.json is the record of one. Whatever else lies
+there under our names belongs to somebody else.
 """
 
 import fcntl
@@ -12,12 +13,17 @@ from pathlib import Path
 from typing import cast
 
 from mctsr.errors import RunError
+from mctsr.lm import disk
+from mctsr.lm.options import Settings
+from mctsr.lm.shape import checker
 
 from . import files
+from .reading import run_fault
 from .records import SCHEMA, RunRecord
 
 RUN, TREES, RESULTS, GRADES = "run.json", "trees.jsonl", "results.jsonl", "grades.jsonl"
 SUMMARY, LOG, LIVE, CALLS = "summary.json", "run.log", "live", "calls"
+FILES, FOLDERS = (RUN, TREES, RESULTS, GRADES, SUMMARY, LOG), (LIVE, CALLS)
 
 _LOCK_TRIES, _LOCK_SECONDS = 5, 0.02
 _SAFE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -28,38 +34,66 @@ def read_record(folder: Path) -> RunRecord:
     """Read run.json.
 
     Raises:
-        RunError: The folder holds no run, or one of a later version.
+        RunError: The folder holds no run, a damaged one, or one of a later version.
     """
     file = folder / RUN
     try:
-        record = files.loads(file.read_bytes())
-    except OSError:
+        record = files.loads(disk.read_file(file))
+    except FileNotFoundError:
         raise RunError(
             f"{folder} holds no run; give a folder with a {RUN}, `mctsr runs` lists them"
         ) from None
     except ValueError as error:
         raise RunError(f"{file} is damaged ({error}); restore it from a copy") from None
     schema = record.get("schema") if isinstance(record, dict) else None
-    if not isinstance(schema, int):
+    if type(schema) is not int:
         raise RunError(f"{file} is not the record of a run; give a folder that `mctsr solve` wrote")
     if schema > SCHEMA:
         raise RunError(f"{file} has schema {schema}, this version reads up to {SCHEMA}; update mctsr")
+    if fault := run_fault(record) or _settings_fault(cast(RunRecord, record)):
+        raise RunError(f"{file} is damaged ({fault}); restore it from a copy")
     return cast(RunRecord, record)
 
 
-def ensure_free(folder: Path) -> None:
-    """Make sure that beginning a run in `folder` would delete nothing; the folder need not exist.
+def ensure_free(folder: Path, *, overwrite: bool = False) -> None:
+    """Make sure that beginning a run in `folder` deletes nothing but, with `overwrite`, an old run.
+
+    The folder need not exist. Files that a run does not write are no hindrance: they stay.
 
     Raises:
-        RunError: It holds a run, or files that a run would replace.
+        RunError: It holds a run and `overwrite` is False, or files of somebody else that a run would replace.
     """
-    names = (RUN, SUMMARY, TREES, GRADES, LOG, LIVE, CALLS)
-    results = folder / RESULTS  # is there, and empty, as soon as the folder is locked
-    if any((folder / name).exists() for name in names) or (results.exists() and results.stat().st_size):
+    held = [name for name in (*FILES, *FOLDERS) if os.path.lexists(folder / name)]
+    if RESULTS in held and _is_empty(folder / RESULTS):
+        held.remove(RESULTS)  # is there as soon as the folder is locked, before the run begins
+    if not held:
+        return
+    try:
+        read_record(folder)
+    except RunError as error:
+        why = f" ({error})" if RUN in held else ""
+        raise RunError(
+            f"{folder} is not a run of mctsr and holds files ({', '.join(held)}); "
+            f"give another --output-dir{why}"
+        ) from None
+    if not overwrite:
         raise RunError(
             f"{folder} holds a run already; go on with `mctsr resume {folder}`, give another --output-dir, "
             "or --overwrite to delete it"
         )
+    # What a link leads to was not made by the run that is deleted.
+    if links := [name for name in held if (folder / name).is_symlink()]:
+        raise RunError(f"{folder} has links ({', '.join(links)}); remove them, or give another --output-dir")
+
+
+def owner_of(path: Path) -> Path | None:
+    """Return the run folder to whose own files `path` belongs, whether it is there yet or not; None for none."""
+    name, folder = path.name.casefold(), path.parent
+    if folder.name.casefold() in FOLDERS:
+        folder = folder.parent
+    elif name not in FILES:
+        return None
+    return folder if os.path.lexists(folder / RUN) else None
 
 
 def file_name(problem: str) -> str:
@@ -75,9 +109,10 @@ def lock_folder(folder: Path) -> int:
     """Open results.jsonl, which is never replaced, and hold its lock; the kernel lets go however we end.
 
     Raises:
-        RunError: Another process holds it.
+        RunError: Another process holds it, or something else lies in its place.
+        OSError: The folder cannot be written.
     """
-    file = os.open(folder / RESULTS, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    file = disk.open_file(folder / RESULTS, disk.APPEND)
     for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -92,8 +127,8 @@ def lock_folder(folder: Path) -> int:
 def is_locked(folder: Path) -> bool:
     """Say whether a living process writes the folder."""
     try:
-        file = os.open(folder / RESULTS, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+        file = disk.open_file(folder / RESULTS)
+    except (RunError, FileNotFoundError):
         return False
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -102,3 +137,12 @@ def is_locked(folder: Path) -> bool:
     finally:
         os.close(file)
     return False
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink() and not path.stat().st_size
+
+
+def _settings_fault(record: RunRecord) -> str:
+    fault = checker(Settings)(record["settings"])
+    return f"settings{fault}" if fault else ""

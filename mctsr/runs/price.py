@@ -1,11 +1,14 @@
 """What a problem is going to cost, found by running the recipe on replies of typical length.
 
-Knows typical lengths. Contacts nothing.
+Knows typical lengths. Contacts nothing. A recipe that would go on for ever, or nearly so, is followed for a while:
+what it costs is then at least what was counted.
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from mctsr.engine import search
 from mctsr.errors import MctsrError, RecipeError
@@ -23,7 +26,15 @@ REPLY_TOKENS = 300
 JUDGEMENT_TOKENS = 60
 CHARACTERS_A_TOKEN = 4
 
+MOST_CALLS = 10_000
+"""Calls after which a problem is not followed any further."""
+
+SECONDS = 4.0
+"""After them, what was counted so far stands for the rest."""
+
 _MOST_PROBLEMS = 20
+_MOST_TASKS = 4 * MOST_CALLS
+_MOST_WIDTH = 1000
 
 
 class Estimate(NamedTuple):
@@ -35,6 +46,7 @@ class Estimate(NamedTuple):
         calls: Calls a problem.
         prompt_tokens: Prompt tokens a problem.
         completion_tokens: Reply tokens a problem.
+        at_least: Whether a problem was not followed to its end, so that all costs are more than is said.
     """
 
     problems: int
@@ -42,6 +54,7 @@ class Estimate(NamedTuple):
     calls: float
     prompt_tokens: float
     completion_tokens: float
+    at_least: bool = False
 
     @property
     def total_calls(self) -> int:
@@ -58,40 +71,103 @@ def price(problems: Sequence[Problem], recipe: Recipe, prompts: Prompts, setting
     """Run `recipe` on the first problems with made-up replies, and count.
 
     Limits on calls and tokens apply, those on time do not. Must not be called from a running event loop.
+    No problem is followed beyond `MOST_CALLS` calls, and all of it takes `SECONDS` or little more.
 
     Raises:
         RecipeError: The recipe's own code raises an error; says where.
     """
-    tried = problems[:_MOST_PROBLEMS]
+    recipe = replace(recipe, width=min(recipe.width, _MOST_WIDTH))
+    meter, tallies, at_least = _Meter(settings), list[Tally](), False
     try:
-        total = asyncio.run(_spent(tried, recipe, prompts, settings))
+        for problem in problems[:_MOST_PROBLEMS]:
+            whole = asyncio.run(meter.follow(problem, recipe, prompts))
+            if not whole and meter.late and tallies:
+                break
+            tallies.append(meter.tally)
+            at_least |= not whole
+            if meter.late:
+                break
     except MctsrError:
         raise
     except Exception as error:
         raise RecipeError(f"recipe {settings.recipe!r} broke: {told(error)}") from error
-    usage, n = total.usage, max(len(tried), 1)
+    n = max(len(tallies), 1)
     return Estimate(
         len(problems),
-        len(tried),
-        total.calls / n,
-        usage.prompt_tokens / n,
-        usage.completion_tokens / n,
+        len(tallies),
+        sum(tally.calls for tally in tallies) / n,
+        sum(tally.usage.prompt_tokens for tally in tallies) / n,
+        sum(tally.usage.completion_tokens for tally in tallies) / n,
+        at_least,
     )
 
 
-async def _spent(problems: Sequence[Problem], recipe: Recipe, prompts: Prompts, settings: Settings) -> Tally:
-    lengths = {
-        "policy": min(REPLY_TOKENS, settings.policy.max_tokens),
-        "judge": min(JUDGEMENT_TOKENS, settings.judge_max_tokens),
-    }
-    lm = Scripted(lambda place, request: _reply(place, request, lengths[request.role]), offers=recipe.needs)
-    limits, total = Limits(settings.max_calls, settings.token_limit), Tally()
-    for problem in problems:
-        found = await search(problem, recipe, lm, seed=settings.seed, prompts=prompts, limits=limits)
+class _Enough(BaseException):
+    """A problem was followed long enough; no recipe's `except Exception` keeps it."""
+
+
+class _Meter:
+    """Makes up replies, counts them, and ends a search that takes too many.
+
+    Attributes:
+        tally: What the last problem has cost.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.tally = Tally()
+        self._settings = settings
+        self._end = time.monotonic() + SECONDS
+        self._lengths = {
+            "policy": min(REPLY_TOKENS, settings.policy.max_tokens),
+            "judge": min(JUDGEMENT_TOKENS, settings.judge_max_tokens),
+        }
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() > self._end
+
+    async def follow(self, problem: Problem, recipe: Recipe, prompts: Prompts) -> bool:
+        """Run a recipe on one problem; says whether it came to its end."""
+        self.tally, self._tasks = Tally(), 0
+        loop = asyncio.get_running_loop()
+        loop.set_task_factory(self._task)
+        limits = Limits(self._settings.max_calls, self._settings.token_limit)
+        lm = Scripted(self._said, offers=recipe.needs)
+        try:
+            found = await search(
+                problem, recipe, lm, seed=self._settings.seed, prompts=prompts, limits=limits
+            )
+        except _Enough:
+            self._fill(problem)
+            return False
+        finally:
+            loop.set_task_factory(None)
         # A run asks for it, too: what breaks there is to break here.
         recipe.answerer(found.tree)
-        total.add(found.ledger.tally)
-    return total
+        return True
+
+    def _said(self, place: Place, request: Request) -> Completion:
+        if self.tally.calls >= MOST_CALLS or self.late:
+            raise _Enough
+        completion = _reply(place, request, self._lengths[request.role])
+        self.tally.count(completion)
+        return completion
+
+    def _task(self, loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> "asyncio.Task[Any]":
+        """Make a task, as long as there are not far too many: a population has all of them before its first call."""
+        self._tasks += 1
+        if self._tasks > _MOST_TASKS:
+            work.close()
+            raise _Enough
+        return asyncio.Task(work, loop=loop, **more)
+
+    def _fill(self, problem: Problem) -> None:
+        """Count the calls that a population was about to make, by what each costs at least."""
+        if self._tasks > _MOST_TASKS and (missing := MOST_CALLS - self.tally.calls) > 0:
+            prompt = len(problem.text) // CHARACTERS_A_TOKEN
+            usage = Usage(missing * prompt, missing * min(self._lengths.values()))
+            self.tally.add(Tally(missing, usage))
 
 
 def _reply(place: Place, request: Request, tokens: int) -> Completion:

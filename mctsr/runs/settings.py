@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
-from pathlib import Path
 from typing import cast
 
-from mctsr.errors import RunError
+from mctsr.errors import RunError, user_path
 from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.lm.options import RoleOptions, Settings
 
@@ -36,9 +35,17 @@ def from_record(record: Mapping[str, object]) -> Settings:
     values = dict(record)
     for role in ("policy", "judge"):
         if isinstance(values.get(role), Mapping):
-            values[role] = RoleOptions(**cast(dict[str, str], values[role]))  # type: ignore[arg-type]
+            values[role] = _role(role, cast(Mapping[str, object], values[role]))
     values["ids"] = tuple(cast(list[str], values.get("ids", ())))
     return Settings(**values)  # type: ignore[arg-type]
+
+
+def _role(role: str, record: Mapping[str, object]) -> RoleOptions:
+    if unknown := sorted(record.keys() - {part.name for part in fields(RoleOptions)}):
+        raise RunError(
+            f"the run's {role} has the settings {unknown}, which this version does not know; update mctsr"
+        )
+    return RoleOptions(**record)  # type: ignore[arg-type]
 
 
 def _recipe_path(recipe: str) -> str:
@@ -52,4 +59,4 @@ def _model_path(options: RoleOptions) -> RoleOptions:
 
 
 def _absolute(path: str) -> str:
-    return str(Path(path).expanduser().resolve())
+    return str(user_path(path).resolve())

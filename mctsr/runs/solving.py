@@ -7,6 +7,7 @@ the commit. Gold answers come in as an argument and go to the grader alone.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -139,11 +140,19 @@ class _Batch:
         except (Refused, ServerGone) as fatal:
             error = fatal
             self.writer.log(f"the run ends: {fatal}")
-        finally:
-            ids = [problem.id for problem in self.problems]
-            counts = summary_record(ids, self.results, self.grades)
-            self.writer.summary(counts)
-        return Summary(counts, error)
+        except BaseException:
+            # On a full disk this fails, too; what is told is what failed first.
+            with suppress(OSError):
+                self.sum_up()
+            raise
+        return Summary(self.sum_up(), error)
+
+    def sum_up(self) -> SummaryRecord:
+        """Write down where the run stands."""
+        ids = [problem.id for problem in self.problems]
+        counts = summary_record(ids, self.results, self.grades)
+        self.writer.summary(counts)
+        return counts
 
     async def work(self) -> None:
         """Keep as many problems open as calls may be in flight; the first one opened is the first one served."""

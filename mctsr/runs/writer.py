@@ -1,22 +1,25 @@
 """The one process that may write a run folder.
 
 Knows the order of writing that makes a kill at any moment harmless: run.json, then for each problem its tree,
-its result (the commit), the end of its call log, and its grade. Whatever a kill leaves half done is cut off when
-the folder is opened again. Does not know how problems are solved.
+its result (the commit), the end of its call log, and its grade. Whatever one kill leaves half done is cut off when
+the folder is opened again; what no kill can have left is never cut off. Does not know how problems are solved.
 """
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 from mctsr.errors import RunError
+from mctsr.lm import disk
 
 from . import files
-from .files import Line
 from .layout import (
     CALLS,
+    FILES,
+    FOLDERS,
     GRADES,
     LIVE,
     LOG,
@@ -30,6 +33,7 @@ from .layout import (
     read_record,
 )
 from .records import GradeRecord, ResultRecord, RunRecord, SummaryRecord, TreeRecord
+from .recovery import cut_back
 
 
 class RunWriter:
@@ -56,17 +60,20 @@ class RunWriter:
         """Begin a run in `folder`, which is made when it does not exist.
 
         Raises:
-            RunError: The folder holds a run and `overwrite` is False, or another process writes it.
+            RunError: The folder holds a run and `overwrite` is False, or files of somebody else that a run would
+                replace, or another process writes it.
         """
+        # Before the lock, which makes a file; and behind it, because another process may have begun meanwhile.
+        ensure_free(folder, overwrite=overwrite)
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            lock = lock_folder(folder)
         except OSError as error:
-            raise RunError(f"the run folder {folder} cannot be made: {error.strerror}") from None
-        lock = lock_folder(folder)
+            raise RunError(f"the run folder {folder} cannot be made: {error.strerror or error}") from None
         try:
-            if not overwrite:
-                ensure_free(folder)
-            _clear(folder, lock)
+            ensure_free(folder, overwrite=overwrite)
+            if os.path.lexists(folder / RUN):
+                _clear(folder, lock)
             files.write_atomic(folder / RUN, files.dumps(record))
             return cls(folder, record, lock)
         except BaseException:
@@ -78,10 +85,17 @@ class RunWriter:
         """Go on with a run, after cutting off what a kill left half written.
 
         Raises:
-            RunError: There is no run, another process writes it, or trees are missing that were committed.
+            RunError: There is no run, another process writes it, committed trees are missing, or there are more
+                trees without a result than a kill can have left.
         """
         record = read_record(folder)
-        writer = cls(folder, record, lock_folder(folder))
+        _ensure_folders(folder)
+        lock = lock_folder(folder)
+        try:
+            writer = cls(folder, record, lock)
+        except BaseException:
+            os.close(lock)
+            raise
         try:
             writer._recover()
         except BaseException:
@@ -98,14 +112,23 @@ class RunWriter:
 
         Returns:
             The result with the place of its tree.
+
+        Raises:
+            OSError: It cannot be written; nothing of it stays.
         """
         placed = result.copy()
-        placed["offset"], placed["length"] = os.lseek(self._trees, 0, os.SEEK_END), 0
+        end = placed["offset"] = os.lseek(self._trees, 0, os.SEEK_END)
+        placed["length"] = 0
         if tree is not None:
             data = files.dumps(tree)
             placed["length"] = len(data)
-            files.append_line(self._trees, data)
-        files.append_line(self._results, files.dumps(placed))
+            files.append_line(self._trees, data, self.folder / TREES)
+        try:
+            files.append_line(self._results, files.dumps(placed), self.folder / RESULTS)
+        except OSError:
+            # A second problem may fail in the same way: trees without a result must not pile up.
+            os.ftruncate(self._trees, end)
+            raise
         if placed["status"] == "ok":
             self.ok.add(placed["id"])
             self._retire(self.live_path(placed["id"]))
@@ -113,7 +136,7 @@ class RunWriter:
 
     def grade(self, record: GradeRecord) -> None:
         """Append a grade."""
-        files.append_line(self._grades, files.dumps(record))
+        files.append_line(self._grades, files.dumps(record), self.folder / GRADES)
 
     def summary(self, record: SummaryRecord) -> None:
         """Replace summary.json."""
@@ -126,7 +149,8 @@ class RunWriter:
     def log(self, text: str) -> None:
         """Append a line with the time to run.log; it is for people and may be lost."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-        os.write(self._log, f"{stamp} {text}\n".encode("utf-8", "replace"))
+        with suppress(OSError):
+            os.write(self._log, f"{stamp} {text}\n".encode("utf-8", "replace"))
 
     def close(self) -> None:
         """Close the files and let go of the lock; closing twice is harmless."""
@@ -144,57 +168,44 @@ class RunWriter:
         self.close()
 
     def _open(self, name: str) -> int:
-        return os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        return disk.open_file(self.folder / name, disk.APPEND)
 
     def _retire(self, live: Path) -> None:
-        if not self.keep_calls:
-            live.unlink(missing_ok=True)
-        elif live.exists():
+        if not live.is_file():
+            return
+        if self.keep_calls:
             (self.folder / CALLS).mkdir(exist_ok=True)
             live.replace(self.folder / CALLS / live.name)
+        else:
+            live.unlink()
 
     def _recover(self) -> None:
-        lines = _cut_torn(self.folder / RESULTS, self._results)
-        _cut_torn(self.folder / GRADES, self._grades)
-        results = [cast(ResultRecord, files.loads(line.data)) for line in lines]
-        end = max((r["offset"] + r["length"] + 1 for r in results if r["length"]), default=0)
-        if os.fstat(self._trees).st_size < end:
-            raise RunError(
-                f"{self.folder / TREES} is shorter than {RESULTS} says; restore it from a copy, or begin a new run"
-            )
-        os.ftruncate(self._trees, end)
-        last = {result["id"]: result["status"] for result in results}
+        results = cut_back(self.folder, self._trees, self._results, self._grades)
+        for note in results.notes:
+            self.log(note)
+        last = {result["id"]: result["status"] for result in results.found}
         self.ok = {id for id, status in last.items() if status == "ok"}
         for id in self.ok:
             self._retire(self.live_path(id))
         for left in self.folder.glob(f"{files.TEMPORARY}*"):
-            left.unlink()
+            if left.is_file() and not left.is_symlink():
+                left.unlink()
+
+
+def _ensure_folders(folder: Path) -> None:
+    for name in FOLDERS:
+        if os.path.lexists(folder / name) and not (folder / name).is_dir():
+            raise RunError(f"{folder / name} is no folder; move away what lies there")
 
 
 def _clear(folder: Path, lock: int) -> None:
-    """Delete an old run's files and nothing else; run.json goes first, so that half of a run is none."""
-    for name in (RUN, SUMMARY, TREES, GRADES, LOG):
-        (folder / name).unlink(missing_ok=True)
+    """Delete what the old run wrote and nothing else; run.json stays until the new one takes its place.
+
+    So a kill leaves a folder that is still known for a run.
+    """
+    ids = read_record(folder)["problem_ids"]
+    logs = (folder / name / file_name(id) for name in FOLDERS for id in ids)
+    for file in (*logs, *(folder / name for name in FILES if name not in (RUN, RESULTS))):
+        if file.is_file() and not file.is_symlink():
+            file.unlink()
     os.ftruncate(lock, 0)
-    for name in (LIVE, CALLS):
-        for log in (folder / name).glob("*.jsonl"):
-            log.unlink()
-
-
-def _cut_torn(path: Path, file: int) -> list[Line]:
-    """Cut a file behind its last line that can be read, and return the lines before the cut."""
-    whole, torn = files.read_lines(path)
-    while whole and not _is_json(whole[-1].data):
-        whole.pop()
-        torn = b"?"
-    if torn:
-        os.ftruncate(file, whole[-1].offset + len(whole[-1].data) + 1 if whole else 0)
-    return whole
-
-
-def _is_json(data: bytes) -> bool:
-    try:
-        files.loads(data)
-    except ValueError:
-        return False
-    return True

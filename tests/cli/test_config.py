@@ -147,3 +147,82 @@ def test_a_wrong_variable_is_named(mctsr: Command, monkeypatch: pytest.MonkeyPat
         "error: --max-concurrency (from MCTSR_MAX_CONCURRENCY): 'many'; give a whole number, 1 or more; "
         "see mctsr solve --help\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("question = {a = 1}", "question is a table; give one value"),
+        ("temperature = {a = 1}", "temperature is a table; give one value"),
+        ("ids = [{a = 1}]", "ids holds a table or a list; give a list of texts"),
+        ("seed = 2024-01-01", "seed holds the date or time 2024-01-01; put it in quotes"),
+        ("question = 2024-01-01T10:00:00Z", "question holds the date or time"),
+        ("[mctsr]\nrollouts = 10:00:00", "mctsr holds the date or time 10:00:00"),
+        ("extra_body = {a = [2024-01-01]}", "extra_body holds the date or time"),
+        ("extra_body = {a = nan}", "NaN, Infinity and 1e999 are no JSON"),
+        ("extra_body = {model = 'x'}", "the extra body sets model"),
+        ("x = " + "[" * 20_000, "is nested too deeply to be read"),
+        ("mctsr.rollouts" + ".a" * 5000 + " = 1", "mctsr is nested deeper than 64 levels"),
+        ("seed = " + "9" * 6000, "is not TOML"),
+        ("seed = 0x" + "f" * 6000, "seed holds a number of more than 100 digits"),
+        ("x" * 5000 + " = 1", "no option 'xxx"),
+        ('output_dir = "a\\u0000b"', "holds a zero character"),
+    ],
+)
+def test_a_file_of_any_content_ends_in_one_clear_line(
+    mctsr: Command, file: Path, text: str, said: str
+) -> None:
+    file.write_text(text)
+    question = () if text.startswith("question") else ("-q", "2+2?")
+    ended = mctsr("solve", *question, *SERVER, "-C", file, "--quiet")
+    assert ended.code == 2, ended.err
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
+    assert len(ended.err) < 1300
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('{"model": 1, "n": 2}', "sets model, n, which the run itself decides"),
+        ('{"a": NaN}', "no JSON"),
+        ('{"a": [-Infinity]}', "no JSON"),
+        ('{"a": 1e999}', "no JSON"),
+        ('{"a": {"API-Key": "v"}}', "holds 'API-Key' and is recorded; give it by --api-key"),
+        ('{"a": "sk-secret"}', "holds the API key"),
+        ('{"a":' * 300 + "1" + "}" * 300, "nested deeper than 64 levels"),
+        ('{"a":' * 20_000 + "1" + "}" * 20_000, "nested deeper than 64 levels"),
+    ],
+)
+def test_what_cannot_be_sent_along_is_refused_before_anything_is_asked(
+    mctsr: Command, body: str, said: str
+) -> None:
+    ended = mctsr("solve", "-q", "x", *SERVER, "--api-key", "sk-secret", "--extra-body", body, "--dry-run")
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+    assert "sk-secret" not in ended.err
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("--seed", "١٢"), ("--temperature", "١"), ("--max-calls", "５"), ("--limit", "١"), ("--node", "١")],
+)
+def test_digits_of_other_scripts_are_refused_everywhere(
+    mctsr: Command, data: Path, given: tuple[str, str]
+) -> None:
+    command = ("show", "x", "y") if given[0] == "--node" else ("solve", data, *SERVER, "--dry-run")
+    ended = mctsr(*command, *given)
+    assert ended.code == 2
+    assert given[1] in ended.err
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://user:SECRET@h/v1", "http://h/v1?key=SECRET", "http://u:SECRET@h:port", "http://h/#SECRET"],
+)
+@pytest.mark.parametrize("option", ["--base-url", "--judge-base-url"])
+def test_a_secret_in_an_address_is_refused_and_not_shown(mctsr: Command, address: str, option: str) -> None:
+    first = () if option == "--base-url" else SERVER
+    ended = mctsr("solve", "-q", "x", *first, option, address, "--dry-run")
+    assert (ended.code, ended.out) == (2, "")
+    assert "SECRET" not in ended.err

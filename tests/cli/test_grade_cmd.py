@@ -87,3 +87,96 @@ def test_a_data_file_that_is_gone_is_named(tmp_path: Path) -> None:
     said = command("grade", str(folder))
     assert said.code == 2
     assert "gone.jsonl" in said.err
+
+
+def test_policies_change_verdicts_and_are_signed(tmp_path: Path, data: Path) -> None:
+    folder = make_run(tmp_path / "run", record=run_record(data=str(data)))
+    write_gold(data, {**GOLD, IDS[0]: "0.72"})
+    answers = []
+    for switch in ([], ["--strict"], ["--lenient"]):
+        assert command("grade", str(folder), *switch).code == 0
+        grade = json.loads((folder / "grades.jsonl").read_text(encoding="utf-8").splitlines()[0])
+        answers.append((grade["verdicts"]["72"]["equal"], grade["grader"].partition(" ")[2]))
+    assert answers == [(False, ""), (False, "(strict)"), (True, "(lenient)")]
+
+
+PAIRS = [
+    {"gold": "\\frac12", "answer": "0.5"},
+    {"gold": ["1", "2"], "reply": "So \\boxed{2} and \\boxed{1}."},
+    {"gold": 5, "answer": "6"},
+    {"gold": 5.0, "answer": None},
+    {"gold": "x", "answer": "9^{9^9}"},
+    {"gold": '{"gold": ["(1,2)"], "kind": "tuple"}', "answer": 7},
+]
+
+
+def write_pairs(path: Path, pairs: list[object]) -> str:
+    path.write_text("\n".join(map(json.dumps, pairs)) + "\n\n", encoding="utf-8")
+    return str(path)
+
+
+def test_pairs_are_graded_into_a_table(tmp_path: Path) -> None:
+    said = command("grade", "--pairs", write_pairs(tmp_path / "pairs.jsonl", [*PAIRS]))
+    assert (said.code, said.err) == (0, "")
+    verdicts = [line.split()[3] for line in said.out.splitlines()[1:4:2]]
+    assert verdicts == ["right", "wrong"]
+    assert said.out.endswith("\n6 pairs: 2 right, 2 wrong, 1 no answer, 1 ungradable\n")
+
+
+def test_pairs_are_graded_into_json_lines_in_their_order(tmp_path: Path) -> None:
+    said = command("grade", "--pairs", write_pairs(tmp_path / "pairs.jsonl", [*PAIRS]), "--json")
+    rows = [json.loads(line) for line in said.out.splitlines()]
+    assert [row["equal"] for row in rows] == [True, True, False, False, False, False]
+    assert [row["line"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert rows[1]["extracted"] == "2, 1"
+    assert {"gold", "method", "reason"} < rows[0].keys()
+    assert rows[4]["method"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"gold": 1}, 'a pair is an object with "gold" and with "answer" or "reply"'),
+        ({"answer": 1}, "a pair is an object"),
+        ({"gold": 1, "answer": 1, "reply": "1"}, "a pair is an object"),
+        ([1], "a pair is an object"),
+        ({"gold": None, "answer": "1"}, "gold answer None is of type NoneType"),
+        ({"gold": "", "answer": "1"}, "is empty"),
+        ({"gold": "1", "answer": [1]}, "it must be a text, a number or null"),
+    ],
+)
+def test_a_line_that_is_no_pair_is_named_with_its_file(tmp_path: Path, row: object, message: str) -> None:
+    path = write_pairs(tmp_path / "pairs.jsonl", [{"gold": 1, "answer": 1}, row])
+    said = command("grade", "--pairs", path)
+    assert (said.code, said.out) == (2, "")
+    assert f"{path}, line 2" in said.err
+    assert message in said.err
+
+
+def test_files_that_hold_no_pairs_are_refused(tmp_path: Path) -> None:
+    empty, broken = tmp_path / "empty.jsonl", tmp_path / "broken.jsonl"
+    empty.write_text("\n", encoding="utf-8")
+    broken.write_text('{"gold": 1,', encoding="utf-8")
+    for path, message in (
+        (empty, "holds no pairs"),
+        (broken, "line 1 is no JSON"),
+        (tmp_path / "gone", "cannot be read"),
+    ):
+        said = command("grade", "--pairs", str(path))
+        assert said.code == 2
+        assert message in said.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["latest", "--pairs", "p.jsonl"],
+        ["--pairs", "p.jsonl", "--data", "d"],
+        ["latest", "--strict", "--lenient"],
+    ],
+)
+def test_contradictory_arguments_are_refused(arguments: list[str]) -> None:
+    said = command("grade", *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert "either" in said.err or "exclude" in said.err

@@ -372,7 +372,10 @@ def test_a_folder_that_cannot_be_written_any_more_is_one_line(
     monkeypatch.setattr("mctsr.runs.writer.RunWriter.commit", full)
     ended = mctsr("solve", data, "--base-url", serve().url, *SMALL, "-o", "here")
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err.endswith("error: [Errno 28] No space left on device: 'here/trees.jsonl'\n")
+    assert ended.err.endswith(
+        "error: here/trees.jsonl: no space left on device; "
+        "free some space, then go on with mctsr resume or try again\n"
+    )
 
 
 def test_some_failures_are_no_failed_run_by_themselves(mctsr: Command, serve: Serve, data: Path) -> None:
@@ -570,3 +573,18 @@ def test_a_silent_run_says_where_it_is_every_ten_seconds(serve: Serve) -> None:
         for _, line in at
     )
     assert not any("\r" in line for _, line in at)
+
+
+def test_a_plan_without_an_end_is_priced_all_the_same(mctsr: Command) -> None:
+    plan = ("solve", "-q", "2+2?", "--base-url", "http://h:1", "--dry-run", "-s", "rollouts=1" + "0" * 24)
+    ended = mctsr(*plan)
+    assert ended.code == 0
+    assert re.search(r"expected +more than [\d,]+ calls", ended.out)
+    assert json.loads(mctsr(*plan, "--max-calls", "9", "--json").out)["expected"]["at_least"] is False
+
+
+def test_a_model_file_is_named_by_its_last_part_and_counts_by_their_words(
+    mctsr: Command, serve: Serve
+) -> None:
+    ended = mctsr("solve", "-q", "2+2?", "--base-url", serve(models=("/deep/in/x.gguf",)).url, *SMALL)
+    assert re.search(r"^1 problem · x\.gguf \(other\) at ", ended.err, re.MULTILINE)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mctsr.grading import Grade, Grader
+from mctsr.grading import Grade, Grader, Policy
 
 PAIRS = [(str(n), f"\\boxed{{{n:,}}}") for n in range(1000, 1050)]
 MIXED = [*PAIRS, ("5", "6"), ("C", "(D)"), ("2\\sqrt{3}", "\\sqrt{12}"), ("Yes", "No"), ("5", "")]
@@ -21,11 +21,13 @@ def test_a_grade_is_a_frozen_record() -> None:
 
 @pytest.mark.parametrize(
     ("gold", "answer", "method"),
-    [("5", "5", "exact"), ("2125", "2,125", "numeric"), ("C", "(C)", "choice"), ("x+1", "1+x", "none"),
-     ("5", None, "no-answer"), ("5", "  ", "no-answer"), ("5", "6", "numeric"), ("C", "D", "choice")],
+    [("5", "5", "exact"), ("2125", "2,125", "numeric"), ("C", "(C)", "choice"), ("x+1", "1+x", "symbolic"),
+     ("x", "9^{9^9}", "none"), ("5", None, "no-answer"), ("5", "  ", "no-answer"), ("5", "6", "numeric"),
+     ("C", "D", "choice")],
 )  # fmt: skip
 def test_the_method_says_how_the_verdict_was_found(gold: str, answer: str | None, method: str) -> None:
-    grade = Grader().grade(gold, answer)
+    with Grader() as grader:
+        grade = grader.grade(gold, answer)
     assert grade.method == method
     assert grade.extracted == answer
     assert grade.reason
@@ -56,7 +58,7 @@ def test_the_gold_has_no_say_in_how_a_reply_is_read() -> None:
 
 def test_threads_and_the_event_loop_give_the_verdicts_of_the_main_thread() -> None:
     with Grader() as grader:
-        here = [Grader().grade(gold, answer) for gold, answer in MIXED]
+        here = [grader.grade(gold, answer) for gold, answer in MIXED]
         with ThreadPoolExecutor(8) as pool:
             threads = list(pool.map(lambda pair: grader.grade(*pair), MIXED))
 
@@ -65,7 +67,7 @@ def test_threads_and_the_event_loop_give_the_verdicts_of_the_main_thread() -> No
             return await asyncio.gather(*(asyncio.to_thread(grader.grade, *pair) for pair in MIXED))
 
     assert here == threads == asyncio.run(grade_all())
-    assert sum(grade.equal for grade in here) == len(PAIRS)
+    assert sum(grade.equal for grade in here) == len(PAIRS) + 1
 
 
 async def test_grading_inside_a_running_loop_is_the_same() -> None:
@@ -73,5 +75,7 @@ async def test_grading_inside_a_running_loop_is_the_same() -> None:
         assert [grader.grade(*pair).equal for pair in PAIRS] == [True] * len(PAIRS)
 
 
-def test_the_version_is_a_text_that_records_can_keep() -> None:
-    assert Grader.version.startswith("exact-")
+def test_grades_are_signed_with_the_version_and_what_is_not_the_default() -> None:
+    assert Grader().identity == Grader.version
+    assert Grader(policy=Policy.STRICT).identity == f"{Grader.version} (strict)"
+    assert Grader(symbolic=False, policy=Policy.LENIENT).identity == f"{Grader.version} (exact only, lenient)"

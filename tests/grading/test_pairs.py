@@ -1,8 +1,10 @@
-"""A table of answers: which are the gold answer, which are not, and which the exact layer leaves open."""
+"""A table of answers: which are the gold answer, which are not, and which exact comparison leaves open."""
 
 import pytest
 
 from mctsr.grading import Grader
+
+EXACT = Grader(symbolic=False)
 
 EQUAL = [
     # whole numbers
@@ -72,22 +74,27 @@ DIFFERENT = [
     ("1e300", "1e301"), ("123456789012345678901", "123456789012345678902"), ("0.5", "5/9"),
 ]  # fmt: skip
 
+PARTS_DIFFER = [
+    ("5", "5 or 6"), ("5", "5 and 6"), ("5", "5, 6"), ("1234", "1, 234"), ("1, 234", "1,234"), ("(1,2)", "(2,1)"),
+    ("(0,9)", "[0,9)"), ("52_8", "52_9"), ("12", "1,2"), ("5", "\\pm 5"), ("2 1/3", "21/3"),
+    ("\\{1,2\\}", "(1,2)"), ("(3,4)", "3, 4"), ("[1, 2; 3, 4]", "[1, 3; 2, 4]"), ("1, 2, 3", "1, 2, 4"),
+]  # fmt: skip
+
 OPEN = [
     ("2\\sqrt{3}", "\\sqrt{12}"), ("2k", "2"), ("2e", "2"), ("3R^2", "3"), ("4", "\\sqrt{16}"), ("5", "x"),
-    ("5x", "5"), ("5", "5 or 6"), ("5", "5 and 6"), ("5", "5, 6"), ("1234", "1, 234"), ("1, 234", "1,234"),
-    ("100!", "100"), ("1/2004!", "1/2006!"), ("1/2^{99}", "1/2^{98}!"), ("(1,2)", "(2,1)"), ("(0,9)", "[0,9)"),
-    ("1/3", "0.333..."), ("10 cm", "10 m"), ("\\$5", "5 cents"), ("x=5", "y=5"), ("52_8", "52_9"),
+    ("5x", "5"), ("100!", "100"), ("1/2004!", "1/2006!"), ("1/2^{99}", "1/2^{98}!"), ("1/3", "0.333..."),
+    ("10 cm", "10 m"), ("\\$5", "5 cents"), ("x=5", "y=5"), ("10 cm^2", "10 cm^3"), ("3s^2", "3"),
     ("(a+5)(b+2)", "(+5)(b+2)"), ("1 - 1/\\mathrm{e}", "1 + 1/\\mathrm{e}"), ("10^{10}", "10^{10^{10}}"),
-    ("4", "4\\sqrt(2)"), ("5", "5:30"), ("C", "12"), ("A", "a rectangle"), ("18", "the sum of both"),
+    ("4", "4\\sqrt(2)"), ("C", "12"), ("A", "a rectangle"), ("18", "the sum of both"),
     ("10^{10^{10^{10}}}", "9^{9^{9}}"), ("1e999999999", "1e999999998"), ("9^{999999}", "9^{999998}"),
-    ("5", "5 dozen"), ("5", "5 less"), ("7", "5+2"), ("\\text{Evelyn}", "Navin"), ("12", "1,2"), ("1/0", "5"),
-    ("\\sin x = a", "\\cos x = a"), ("2", "--2"), ("5", "\\pm 5"), ("3", "3i"), ("", "5"),
+    ("5", "5 dozen"), ("5", "5 less"), ("7", "5+2"), ("\\text{Evelyn}", "Navin"), ("1/0", "5"),
+    ("\\sin x = a", "\\cos x = a"), ("2", "--2"), ("3", "3i"), ("", "5"), ("5", "5:30"), ("1,3,\\ldots", "1,2,\\ldots"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("gold", "answer"), EQUAL)
 def test_an_answer_in_another_notation_is_the_gold_answer(gold: str, answer: str) -> None:
-    grade = Grader().grade(gold, answer)
+    grade = EXACT.grade(gold, answer)
     assert grade.equal, grade
     assert grade.method in {"exact", "numeric", "choice"}
     assert not grade.ungradable
@@ -95,20 +102,27 @@ def test_an_answer_in_another_notation_is_the_gold_answer(gold: str, answer: str
 
 @pytest.mark.parametrize(("gold", "answer"), DIFFERENT)
 def test_a_different_answer_is_known_to_be_different(gold: str, answer: str) -> None:
-    grade = Grader().grade(gold, answer)
+    grade = EXACT.grade(gold, answer)
     assert not grade.equal
     assert grade.method in {"exact", "numeric", "choice"} or "^" in gold, grade
 
 
+@pytest.mark.parametrize(("gold", "answer"), PARTS_DIFFER)
+def test_answers_with_different_parts_are_known_to_be_different(gold: str, answer: str) -> None:
+    grade = EXACT.grade(gold, answer)
+    assert not grade.equal
+    assert grade.method in {"exact", "numeric"}, grade
+
+
 @pytest.mark.parametrize(("gold", "answer"), OPEN)
 def test_what_exact_comparison_cannot_tell_is_ungradable_and_never_equal(gold: str, answer: str) -> None:
-    grade = Grader().grade(gold, answer)
+    grade = EXACT.grade(gold, answer)
     assert (grade.equal, grade.method, grade.ungradable) == (False, "none", True)
 
 
-@pytest.mark.parametrize("gold", sorted({gold for gold, _ in EQUAL + DIFFERENT + OPEN} - {""}))
+@pytest.mark.parametrize("gold", sorted({gold for gold, _ in EQUAL + DIFFERENT + PARTS_DIFFER + OPEN} - {""}))
 def test_every_gold_answer_is_itself(gold: str) -> None:
-    assert Grader().grade(gold, gold).equal
+    assert EXACT.grade(gold, gold).equal
 
 
 def test_the_table_is_long_enough_to_mean_something() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mctsr.judge.score import read_score
+from mctsr.judge.score import END, read_score
 
 REPLIES: list[tuple[str, float | None]] = [
     # JSON, whole
@@ -451,3 +451,35 @@ def test_huge_and_hostile_replies_take_linear_time(text: str) -> None:
     score = read_score(text)
     assert time.perf_counter() - begun < 15  # quadratic work would take minutes
     assert score is None or -100 <= score <= 100
+
+
+# Length and digits
+
+
+def test_of_a_long_reply_both_ends_are_read_and_the_time_is_bounded() -> None:
+    filler = "The steps are fine. " * (10**7 // 20)
+    began = time.perf_counter()
+    assert read_score(f"{filler}\nScore: 40") == 40
+    assert read_score(f"Score: 40\n{filler}") == 40
+    assert read_score(f'{{"reason": "{filler}", "score": 40}}') == 40
+    assert read_score(f"{filler}\nScore: 40\n{filler}") is None
+    assert time.perf_counter() - began < 3
+
+
+@given(st.integers(0, END), st.integers(0, END))
+def test_a_reply_up_to_the_bound_is_read_whole(before: int, after: int) -> None:
+    text = "x" * max(before - 12, 0) + "\nScore: 40\n" + "y" * max(after - 12, 0)
+    assert len(text) <= 2 * END
+    assert read_score(text) == 40
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Score: ٨٥", "Score: 8٥", "Score: ４０", '{"score": ٤}', "٤٠", "I would score this ٤٠.", "Score: 9/١٠"],
+)
+def test_digits_of_other_scripts_are_no_score(text: str) -> None:
+    assert read_score(text) is None
+
+
+def test_digits_of_other_scripts_in_the_reasons_do_no_harm() -> None:
+    assert read_score("الخطوة ٣ صحيحة.\nScore: 40") == 40

@@ -23,8 +23,8 @@ def request(text: str = "two and two?") -> Request:
     return Request((Message("user", text),))
 
 
-def place(draft: int = 0) -> Place:
-    return Place("p", 0, "answer", draft)
+def place(draft: int = 0, ask: int = 0) -> Place:
+    return Place("p", ask, "answer", draft)
 
 
 FULL = Completion("4 ∎ \u2028 \ud800", "length", "hm", Usage(3, 5, 1), 1.25, 2, ("dropped top_k",))
@@ -33,6 +33,10 @@ FULL = Completion("4 ∎ \u2028 \ud800", "length", "hm", Usage(3, 5, 1), 1.25, 2
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "live" / "p.jsonl"
+
+
+def sent(key: str) -> dict[str, object]:
+    return {"t": "sent", "key": key, "place": ["p", 0, "answer", 0, 0, 0], "hash": "h"}
 
 
 def lines(path: Path) -> list[dict[str, object]]:
@@ -225,8 +229,9 @@ async def test_after_a_decision_only_logged_calls_return(path: Path) -> None:
     lm.close()
     again = LoggedLM(Scripted(["must not be asked"]), CallLog(path))
     assert (await again.complete(place(0), request())).text == "4"
+    assert again.decided(1) is not None
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(again.complete(place(1), request()), 0.05)
+        await asyncio.wait_for(again.complete(place(ask=1), request()), 0.05)
     assert not path.read_bytes().count(b"must not")
 
 
@@ -260,8 +265,11 @@ async def test_two_calls_in_flight_with_one_name_are_an_error_and_later_ones_sha
 
 async def test_a_damaged_line_in_the_middle_is_named(path: Path) -> None:
     path.parent.mkdir()
-    path.write_bytes(b'{"t":"sent","key":"k"}\n{"t":"re\n{"t":"sent","key":"k"}\n')
-    with pytest.raises(RunError, match="line 2"):
+    sent = b'{"t":"sent","key":"k","hash":"h","place":["p",0,"answer",0,0,0]}\n'
+    path.write_bytes(sent + b'{"t":"re\n' + sent)
+    with pytest.raises(
+        RunError, match=r"damaged call log, line 2 \(is no JSON\); delete it to ask its calls"
+    ):
         LoggedLM(Scripted([]), CallLog(path))
 
 
@@ -277,14 +285,14 @@ async def test_a_line_that_cannot_be_written_whole_is_taken_back(
         room[0] -= written
         return written
 
-    log.append({"t": "before"})
+    log.append(sent("before"))
     monkeypatch.setattr(os, "write", write)
-    with pytest.raises(OSError, match="No space"):
-        log.append({"t": "a line that is too long"})
+    with pytest.raises(OSError, match=r"p\.jsonl cannot be written: No space.*mctsr resume /"):
+        log.append(sent("a line that is too long"))
     monkeypatch.undo()
-    log.append({"t": "after"})
+    log.append(sent("after"))
     log.close()
-    assert CallLog(path).read() == [{"t": "before"}, {"t": "after"}]
+    assert [line.get("key") for line in CallLog(path).read()] == ["before", "after"]
 
 
 async def test_a_log_that_is_closed_stays_closed(path: Path) -> None:
@@ -340,3 +348,105 @@ def test_cut_anywhere_the_log_replays_a_prefix_and_can_be_continued(data: st.Dat
         assert lm.repeated == len(before) - 2 * replies
         assert CallLog(path).read()[: len(before)] == before
         assert asyncio.run(run(path, 4))[1] == 0
+
+
+async def decided(path: Path, after: int, asks: int, monkeypatch: pytest.MonkeyPatch) -> LoggedLM:
+    """Log one call for each of some asks, then a decision after so many folds; give the log as read again."""
+    lm = LoggedLM(Scripted(lambda *_: "old"), CallLog(path))
+    for ask in range(asks):
+        await lm.complete(place(ask=ask), request())
+    lm.decide(after, "time limit", Tally())
+    lm.close()
+    monkeypatch.setattr("mctsr.lm.calllog.PATIENCE", 0.02)
+    return LoggedLM(Scripted(lambda *_: "new"), CallLog(path))
+
+
+async def test_a_call_of_a_later_ask_waits_for_the_fold_that_is_still_to_come(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = await decided(path, 3, 3, monkeypatch)
+    monkeypatch.setattr("mctsr.lm.calllog.PATIENCE", 60.0)
+    assert lm.decided(0) is None
+    in_flight = asyncio.create_task(lm.complete(place(ask=3), request()))
+    for ask in range(3):
+        assert (await lm.complete(place(ask=ask), request())).text == "old"
+        assert (lm.decided(ask + 1) is not None) == (ask == 2)
+    await asyncio.sleep(0.02)
+    assert not in_flight.done()
+    in_flight.cancel()
+
+
+@pytest.mark.parametrize(
+    ("after", "folds", "ask"),
+    [(3, 1, 2), (10**9, 1, 2), (-1, 0, 5), (1, 2, 2), (0, 1, 5)],
+    ids=["lost reply", "never reached", "negative", "passed", "passed long ago"],
+)
+async def test_a_decision_that_nobody_can_come_to_obey_is_void_at_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch, after: int, folds: int, ask: int
+) -> None:
+    lm = await decided(path, after, 2, monkeypatch)
+    monkeypatch.setattr("mctsr.lm.calllog.PATIENCE", 60.0)
+    assert lm.decided(folds) is None
+    assert (await asyncio.wait_for(lm.complete(place(ask=ask), request()), 1)).text == "new"
+    lm.close()
+    assert LoggedLM(Scripted([]), CallLog(path)).decided(after) is None
+
+
+async def test_calls_that_wait_go_on_when_another_one_makes_the_decision_void(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = await decided(path, 3, 1, monkeypatch)
+    monkeypatch.setattr("mctsr.lm.calllog.PATIENCE", 60.0)
+    lm.decided(1)
+    later = asyncio.create_task(lm.complete(place(ask=3), request()))
+    await asyncio.sleep(0)
+    assert (await lm.complete(place(ask=1), request())).text == "new"
+    assert (await asyncio.wait_for(later, 1)).text == "new"
+
+
+async def test_patience_ends_when_no_fold_comes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lm = await decided(path, 2, 2, monkeypatch)
+    lm.decided(1)
+    assert (await asyncio.wait_for(lm.complete(place(ask=2), request()), 5)).text == "new"
+
+
+async def test_a_decision_that_is_not_the_last_word_is_void(path: Path) -> None:
+    lm = LoggedLM(Scripted(["4"]), CallLog(path))
+    await lm.complete(place(), request())
+    lm.decide(1, "time limit", Tally())
+    lm.close()
+    head, reply, decision = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(head + decision + reply)
+    assert LoggedLM(Scripted([]), CallLog(path)).decided(1) is None
+
+
+DAMAGED: list[tuple[bytes, str]] = [
+    (b"[]", "is a list, must be an object"),
+    (b"{}", "t is missing"),
+    (b'{"t": 3}', "t is 3, must be 'sent'"),
+    (b'{"t": "sent"}', "key is missing"),
+    (b'{"t":"sent","key":"k","hash":"h","place":["p",0]}', "place is a list, must be a list of 6"),
+    (b'{"t":"reply","key":"k","text":null}', "text is null, must be a text"),
+    (b'{"t":"failed","key":"k","kind":"server","status":"500"}', "status is '500', must be a whole number"),
+    (b'{"t":"decision","after":1.5,"what":"x","charged":{}}', "after is 1.5, must be a whole number"),
+    (b'{"t":"decision","after":1,"what":"x","charged":{}}', "charged.calls is missing"),
+    (b"[" * 10**5, "is no JSON"),
+    (b"\xff\xfe\x00", "is no JSON"),
+]
+
+
+@pytest.mark.parametrize(("raw", "said"), DAMAGED, ids=[said for _, said in DAMAGED])
+def test_every_line_is_checked_by_its_kind(path: Path, raw: bytes, said: str) -> None:
+    path.parent.mkdir()
+    path.write_bytes(raw + b"\n")
+    with pytest.raises(RunError, match="damaged call log, line 1") as caught:
+        LoggedLM(Scripted([]), CallLog(path))
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
+def test_what_is_no_file_is_no_log(path: Path, make: Callable[[Path], None]) -> None:
+    path.parent.mkdir()
+    make(path)
+    with pytest.raises(RunError, match="no plain file"):
+        LoggedLM(Scripted([]), CallLog(path))

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from mctsr.errors import Refused, UsageError
+from mctsr.errors import Refused, ServerError, UsageError
 from mctsr.lm.connection import Connection, Lost
 from mctsr.lm.options import read_address
 from tests.support.fake_server import FakeServer, Fault, cut, drop, hang, raw, status
@@ -65,6 +65,22 @@ async def test_a_redirect_is_a_reply_and_not_followed(fake: FakeServer) -> None:
     reply = await connection.post(f"{fake.url}/chat/completions", BODY)
     await connection.close()
     assert (reply.status, fake.gets) == (307, [])
+
+
+# Too much
+
+
+@pytest.mark.parametrize("number", [200, 500])
+async def test_a_reply_that_is_too_long_is_not_read_to_its_end(fake: FakeServer, number: int) -> None:
+    connection = to(fake.url)
+    url = f"{fake.url}/chat/completions"
+    fake.queue(raw(b"x" * 1000, number=number), raw(b"x" * 1001, number=number))
+    assert len((await connection.post(url, BODY, 1000)).body) == 1000
+    with pytest.raises(ServerError, match=rf"{url} answered {number} with more than 0\.0 MB") as caught:
+        await connection.post(url, BODY, 1000)
+    assert caught.value.status == number
+    assert (await connection.post(url, BODY)).status == 200
+    await connection.close()
 
 
 # Losses
@@ -156,8 +172,21 @@ async def test_closing_twice_does_no_harm_and_a_later_request_opens_anew(fake: F
 
 def test_a_key_is_covered_wherever_a_server_repeats_it() -> None:
     assert to("http://localhost:1", "sk-secret").hide("bad key sk-secret, sk-secret!") == "bad key ***, ***!"
-    assert to("http://localhost:1", "EMPTY").hide("an EMPTY reply") == "an EMPTY reply"
+    assert to("http://localhost:1", "a key").hide("see a \u00a0 key") == "see ***"
     assert to("http://localhost:1").hide("nothing to hide") == "nothing to hide"
+
+
+@pytest.mark.parametrize("key", ["x", "k1", "EMPTY"])
+def test_a_short_key_is_covered_where_it_stands_alone(key: str) -> None:
+    hide = to("http://localhost:1", key).hide
+    assert hide(f"bad key '{key}', a{key} and {key}b: {key}") == f"bad key '***', a{key} and {key}b: ***"
+
+
+def test_what_is_left_of_a_key_before_a_cut_is_covered_too() -> None:
+    hide = to("http://localhost:1", "sk-secret").hide
+    assert hide("wrong key sk-sec…") == "wrong key ***…"
+    assert hide("wrong key sk-sec") == "wrong key sk-sec"
+    assert hide("it goes on…") == "it goes on…"
 
 
 def test_a_key_is_in_no_picture_of_a_connection() -> None:

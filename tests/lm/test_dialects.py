@@ -18,6 +18,7 @@ from mctsr.lm.dialects import (
     adapt,
     chat_body,
     encode,
+    longest_reply,
     read,
     read_reply,
     split_thought,
@@ -534,3 +535,56 @@ def test_a_wish_to_wait_is_read_in_seconds_and_as_a_date(
     headers: dict[str, str], seconds: float | None
 ) -> None:
     assert wait_wished(headers, NOW) == seconds
+
+
+# What is no text
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"content": 4}, "content is a number, no text"),
+        ({"content": {"a": 1}}, "content is an object, no text"),
+        ({"content": None, "refusal": 3}, "content is a number, no text"),
+        ({"content": ["a"]}, "parts that are no text"),
+        ({"content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}, "parts that are no text"),
+        ({"content": [{"type": "text", "text": 4}]}, "a part without its text"),
+        ({"content": [{"type": "text"}]}, "a part without its text"),
+        ("four", "message is a text, no object"),
+        (["four"], "message is a list, no object"),
+        (4, "message is a number, no object"),
+    ],
+)
+def test_a_reply_of_the_wrong_shape_is_a_fault_and_no_answer(message: object, said: str) -> None:
+    data = {"choices": [{"message": message, "finish_reason": "stop"}]}
+    with pytest.raises(Malformed, match=said):
+        read_reply(data)
+    fault = read(200, json.dumps(data).encode())
+    assert isinstance(fault, faults.Fault)
+    assert (fault.status, faults.judge(fault)) == (502, "again")
+
+
+@pytest.mark.parametrize("message", [{"content": None}, {"content": ""}, {"content": []}, {}, None])
+def test_a_reply_without_content_is_an_empty_text(message: object) -> None:
+    assert read_reply({"choices": [{"message": message, "finish_reason": "stop"}]}).text == ""
+
+
+def test_parts_of_text_are_joined_whatever_they_are_called() -> None:
+    parts = [{"type": "output_text", "text": "a"}, {"text": "b"}, {"type": "thinking", "thinking": "hm"}]
+    completion = read_reply({"choices": [{"message": {"content": parts}}]})
+    assert (completion.text, completion.thought) == ("ab", "hm")
+
+
+def test_a_reply_may_be_as_long_as_its_tokens_can_make_it_and_never_endless() -> None:
+    assert longest_reply({}) == 2 << 20
+    assert longest_reply({"max_tokens": 1024}) == (2 << 20) + 1024 * 256
+    assert longest_reply({"max_completion_tokens": 4096}) == (2 << 20) + 4096 * 256
+    assert longest_reply({"max_tokens": 10**12}) == 64 << 20
+    assert longest_reply({"max_tokens": -1}) == longest_reply({"max_tokens": "x"}) == 2 << 20
+
+
+def test_secrets_are_covered_in_the_words_of_every_fault() -> None:
+    for number, body in ((400, b'{"error": "bad KEY"}'), (500, b"bad KEY"), (200, b'{"error": "bad KEY"}')):
+        fault = read(number, body, lambda words: words.replace("KEY", "***"))
+        assert isinstance(fault, faults.Fault)
+        assert fault.message == "bad ***"

@@ -660,3 +660,41 @@ async def test_the_real_server_answers_as_the_fake_one_does(llama_url: str) -> N
         assert isinstance(json.loads(scored.text)["score"], int)
         with pytest.raises(ContextOverflow):
             await lm.complete(HERE, Request((Message("user", "many words " * (info.context or 0)),)))
+
+
+# Hostile replies
+
+
+async def test_an_endless_reply_fails_its_call_in_words_and_keeps_no_other_waiting() -> None:
+    naps = Naps()
+    async with FakeServer() as fake, client(fake, naps, timeout=3.0) as server:
+        fake.queue(raw(json.dumps(chat("x" * (16 << 20), {})).encode()))
+        began = time.perf_counter()
+        found = await asyncio.gather(*(ask(server) for _ in range(4)), return_exceptions=True)
+        assert time.perf_counter() - began < 2
+    failed = [one for one in found if isinstance(one, BaseException)]
+    assert len(failed) == 1
+    assert isinstance(failed[0], ServerError)
+    assert "answered 200 with more than 2.4 MB, which no reply needs" in str(failed[0])
+    assert naps.seconds == [], "it is not asked for again"
+
+
+@pytest.mark.parametrize("content", [4, {"a": 1}, [{"type": "image_url"}]])
+async def test_a_reply_that_is_no_text_is_asked_for_again(content: object) -> None:
+    async with FakeServer("4") as fake, client(fake) as server:
+        fake.queue(raw(json.dumps({"choices": [{"message": {"content": content}}]}).encode()))
+        completion = await ask(server)
+    assert (completion.text, completion.retries) == ("4", 1)
+
+
+@pytest.mark.parametrize("key", ["sk-secret", "x"])
+async def test_a_key_is_shown_nowhere_when_a_server_repeats_it(
+    key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = f"top_k is unknown to {key}"
+    async with FakeServer() as fake, client(fake, api_key=key) as server:
+        fake.queue(status(400, words), status(400, f"no, {key}"))
+        with caplog.at_level("INFO"), pytest.raises(ServerError, match=r"no, \*\*\*"):
+            await ask(server)
+    assert "top_k is unknown to ***" in caplog.text
+    assert key not in caplog.text.replace("max", "").replace("does not take top_k", "").split()

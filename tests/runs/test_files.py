@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mctsr.errors import RunError
 from mctsr.runs import files
 
 VALUES = st.recursive(
@@ -52,11 +53,20 @@ def test_a_file_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
     assert files.read_lines(tmp_path / "none") == files.Lines([], b"")
 
 
+def test_a_part_that_a_file_does_not_have_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"0123456789")
+    assert files.read_part(path, 3, 4) == b"3456"
+    for offset, length in ((0, 11), (11, 0), (-1, 2), (2**62, 2**62), (5, -1)):
+        with pytest.raises(RunError, match="has 10 bytes"):
+            files.read_part(path, offset, length)
+
+
 def test_a_line_that_cannot_be_written_whole_is_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = os.open(tmp_path / "lines", os.O_RDWR | os.O_CREAT | os.O_APPEND)
-    files.append_line(file, b"first")
+    files.append_line(file, b"first", tmp_path / "lines")
     write = os.write
     left = [1]
 
@@ -67,8 +77,11 @@ def test_a_line_that_cannot_be_written_whole_is_taken_back(
         return write(handle, data[:3])
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(OSError, match="No space"):
-        files.append_line(file, b"second")
+    with pytest.raises(
+        OSError, match=r"lines cannot be written: No space.* go on with: mctsr resume /"
+    ) as full_disk:
+        files.append_line(file, b"second", tmp_path / "lines")
+    assert full_disk.value.errno == 28
     os.close(file)
     assert (tmp_path / "lines").read_bytes() == b"first\n"
 
@@ -83,7 +96,7 @@ def test_an_atomic_write_that_fails_leaves_the_old_file_and_no_rest(
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "fsync", broken)
-    with pytest.raises(OSError, match="Input/output"):
+    with pytest.raises(OSError, match=r"run\.json cannot be written: Input/output"):
         files.write_atomic(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

@@ -45,7 +45,7 @@ def test_torn_and_damaged_lines_are_left_out_and_noted(finished: Run) -> None:
     again = Run.open(finished.path)
     assert list(again.results()) == ["sum-0", "sum-1"]
     assert again.notes == [
-        "results.jsonl, line 2: damaged, left out",
+        "results.jsonl, line 2: damaged (is no JSON), left out",
         "results.jsonl: the last line was torn off after 50 bytes, left out",
     ]
     assert again.state == "interrupted"
@@ -119,9 +119,12 @@ def test_runs_are_listed_by_age_and_found_by_name(finished: Run) -> None:
     (base / "no run").mkdir()
     (base / "damaged").mkdir()
     (base / "damaged" / "run.json").write_bytes(b"{")
-    assert [found.path for found in list_runs(base)] == [older, finished.path]
+    runs, damaged = list_runs(base)
+    assert [found.path for found in runs] == [older, finished.path]
+    assert [(path.name, "damaged (unexpected" in why) for path, why in damaged] == [("damaged", True)]
     for name in (str(finished.path), finished.path.name, "2026", "latest"):
         assert find_run(name, base) == finished.path
+    assert find_run("dam", base) == base / "damaged"
     with pytest.raises(RunError, match="'20' fits 2 runs"):
         find_run("20", base)
     with pytest.raises(RunError, match=r"no run 'x'.*2025-other"):

@@ -7,14 +7,18 @@ import pytest
 
 from mctsr.parts import Problem
 from mctsr.prompting import Prompts
+from mctsr.recipe import Recipe
 from mctsr.runs.price import (
     CHARACTERS_A_TOKEN,
     JUDGEMENT_TOKENS,
+    MOST_CALLS,
     REPLY_TOKENS,
+    SECONDS,
     Estimate,
     price,
 )
 from mctsr.runs.settings import RoleOptions, Settings
+from mctsr.stop import never
 from tests.testing.replies import recipe
 
 PROMPTS = Prompts()
@@ -105,3 +109,37 @@ def test_it_takes_no_time_worth_mentioning() -> None:
     began = time.perf_counter()
     price(problems(200), recipe("mctsr", rollouts=32), PROMPTS, PLAIN)
     assert time.perf_counter() - began < 5
+
+
+def without_end() -> Recipe:
+    return replace(recipe("mctsr"), stopper=never())
+
+
+@pytest.mark.parametrize("what", [without_end(), recipe("mctsr", rollouts=10**24)], ids=["never", "huge"])
+def test_a_search_without_an_end_is_followed_for_a_while(what: Recipe) -> None:
+    began = time.perf_counter()
+    found = price(problems(3), what, PROMPTS, PLAIN)
+    assert time.perf_counter() - began < SECONDS + 4
+    assert found.at_least
+    assert 100 < found.calls <= MOST_CALLS
+    assert found.total_calls == round(3 * found.calls)
+
+
+@pytest.mark.parametrize("arguments", [{"n": 10**24}, {"n": 3, "samples": 10**24}, {"n": MOST_CALLS + 1}])
+def test_a_population_that_never_gets_ready_costs_at_least_what_is_followed(
+    arguments: dict[str, int],
+) -> None:
+    found = price(problems(1), recipe("best-of-n", **arguments), PROMPTS, PLAIN)
+    assert found.at_least
+    assert found.calls <= MOST_CALLS
+    assert found.calls == MOST_CALLS or arguments["n"] == MOST_CALLS + 1
+    assert found.completion_tokens > 0
+
+
+def test_a_limit_on_calls_ends_a_search_without_an_end() -> None:
+    found = price(problems(2), without_end(), PROMPTS, replace(PLAIN, max_calls=30))
+    assert (found.at_least, found.calls) == (False, 31)
+
+
+def test_a_width_that_no_memory_holds_is_no_hindrance() -> None:
+    assert price(problems(1), replace(recipe("mctsr"), width=10**12), PROMPTS, PLAIN).calls == 35

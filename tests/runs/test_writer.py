@@ -45,8 +45,9 @@ def test_a_folder_that_holds_a_run_is_refused_with_the_two_ways_out(tmp_path: Pa
 def test_a_folder_with_files_of_the_same_names_is_refused_too(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.log").write_text("mine")
-    with pytest.raises(RunError, match="holds a run already"):
+    with pytest.raises(RunError, match=r"not a run of mctsr and holds files \(run.log\)"):
         RunWriter.create(tmp_path / "run", record(tmp_path))
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.log"]
     assert (tmp_path / "run" / "run.log").read_text() == "mine"
 
 
@@ -61,17 +62,21 @@ def test_a_folder_is_free_when_beginning_a_run_there_deletes_nothing(
 
 def test_a_folder_with_results_is_not_free(tmp_path: Path) -> None:
     (tmp_path / "results.jsonl").write_text("{}\n")
-    with pytest.raises(RunError, match="holds a run already"):
+    with pytest.raises(RunError, match="not a run of mctsr"):
         ensure_free(tmp_path)
 
 
 def test_overwriting_deletes_the_run_and_nothing_else(finished: Path, tmp_path: Path) -> None:
     (finished / "notes.txt").write_text("mine")
     (finished / "live").mkdir(exist_ok=True)
-    (finished / "live" / "old.jsonl").write_text("{}\n")
+    (finished / "live" / "old.jsonl").write_text("mine, too")
+    (finished / "live" / "sum-1.jsonl").write_text("{}\n")
+    (finished / "calls").mkdir()
+    (finished / "calls" / "sum-2.jsonl").write_text("{}\n")
     RunWriter.create(finished, record(tmp_path), overwrite=True).close()
     assert (finished / "notes.txt").read_text() == "mine"
-    assert not list((finished / "live").iterdir())
+    assert [path.name for path in (finished / "live").iterdir()] == ["old.jsonl"]
+    assert not list((finished / "calls").iterdir())
     assert Run.open(finished).unfinished() == ["sum-0", "sum-1", "sum-2"]
 
 
@@ -115,7 +120,7 @@ def test_reopening_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
         RunWriter.reopen(tmp_path)
 
 
-@pytest.mark.parametrize("cut", [1, 2, 40, 10**6])
+@pytest.mark.parametrize("cut", [1, 2, 40, 400])
 def test_a_torn_result_takes_its_problem_back_and_its_tree_with_it(finished: Path, cut: int) -> None:
     results, trees = finished / "results.jsonl", finished / "trees.jsonl"
     first = Run.open(finished).results()["sum-0"]
@@ -152,12 +157,14 @@ def test_a_kill_at_any_byte_of_a_commit_leaves_a_folder_that_can_be_opened(
         assert found.notes == []
 
 
-def test_a_line_of_zeros_at_the_end_is_cut_off(finished: Path) -> None:
+def test_a_whole_line_that_is_no_record_stays_and_counts_for_nothing(finished: Path) -> None:
     with (finished / "results.jsonl").open("ab") as file:
         file.write(b"\0" * 50 + b"\n")
+    before = everything(finished)
     with RunWriter.reopen(finished) as writer:
         assert len(writer.ok) == 3
-    assert len(lines(finished / "results.jsonl")) == 3
+    assert b"line 4: damaged (is no JSON), left out" in (finished / "run.log").read_bytes()
+    assert (finished / "results.jsonl").read_bytes() in before
 
 
 def test_trees_that_are_gone_are_not_passed_over(finished: Path) -> None:

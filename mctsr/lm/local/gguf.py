@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from mctsr.errors import MctsrError, UsageError
+from mctsr.errors import MctsrError, UsageError, user_path
 
 EMBEDDED = "embedded"
 """The name under which the default model is asked for."""
@@ -58,7 +58,7 @@ def find_model(name: str) -> Path:
         return found
     if not name.endswith(".gguf"):
         raise UsageError(f"no model file {name!r}; allowed are {EMBEDDED!r} and paths that end in .gguf")
-    path = Path(name).expanduser()
+    path = user_path(name)
     if not path.is_file():
         raise UsageError(f"model file {name!r} does not exist; check the path")
     if not _is_gguf(path):
@@ -98,7 +98,7 @@ def fetch_default() -> Path:
 def _cache_folder() -> Path:
     own = os.environ.get("MCTSR_CACHE_DIR")
     if own:
-        return Path(own).expanduser()
+        return user_path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
     return (Path(shared) if shared else Path.home() / ".cache") / "mctsr"
 

@@ -25,7 +25,7 @@ _BASE = re.compile(rf"({_NUMBER})\s*[\}})]?\s*(?:\^|\*\*)\s*[\{{(]?\s*({_NUMBER}
 _FACTORIAL = re.compile(rf"({_NUMBER}|\))\s*[\}})]?\s*!")
 _POWER_FACTORIAL = re.compile(r"\^\s*\{?\s*[0-9]+\s*\}?\s*\)?\s*!|!\s*[\})]?\s*(?:!|\^|\*\*)|\^\s*\{[^{}]*!")
 _BINOMIAL = re.compile(rf"\\[dt]?(?:binom|choose)\s*\{{\s*({_NUMBER})\s*\}}|({_NUMBER})\s*\\choose")
-_DIGITS = re.compile(r"[0-9]{%d,}" % _MOST_DIGITS)
+_DIGITS = re.compile(rf"[0-9]{{{_MOST_DIGITS},}}")
 _NESTED = re.compile(r"\\(?:int|iint|sum|prod|lim)(?![a-z])")
 _BOUND = re.compile(r"\\(?:sum|prod)(?![a-z])[^0-9]*?_\s*\{[^{}]*\}\s*\^\s*\{?\s*([0-9]{5,}|[0-9]+\s*\^)")
 

@@ -7,14 +7,14 @@ may stand for one another, is for `compare`.
 import re
 from typing import NamedTuple
 
-from .numerals import read_numeral
+from mctsr.grading.numerals import read_numeral
 
 COLLECTIONS = ("list", "set", "tuple")
 _MOST_PARTS = 64
 _LONGEST = 1200
 _TOKEN = re.compile(
     r"\\begin\{[A-Za-z]+\}|\\end\{[A-Za-z]+\}|\\\{|\\\}|\\lbrace(?![a-z])|\\rbrace(?![a-z])|\\[lr]angle(?![a-z])"
-    r"|\\cup(?![A-Za-z])|\\[A-Za-z]+|\\.|\s(?:and|or)\s|[()\[\]{},;:|]|[^\\()\[\]{},;:|\s]+|\s+",
+    r"|\\cup(?![A-Za-z])|\\[A-Za-z]+|\\.|\s(?:and|or|to)\s|[()\[\]{},;:|]|[^\\()\[\]{},;:|\s]+|\s+",
     re.DOTALL,
 )
 _OPENERS = {"(": "(", "[": "[", "{": "{", "\\{": "{", "\\lbrace": "{", "\\langle": "("}
@@ -115,7 +115,9 @@ def _unwrapped(text: str) -> str:
 def _read_matrix(text: str) -> Shape | None:
     match = _MATRIX.fullmatch(text)
     if match and "\\begin" not in match[1]:
-        return _rows([row.split("&") for row in re.split(r"\\\\|\\newline|\\cr(?![a-z])", match[1]) if row.strip()])
+        return _rows(
+            [row.split("&") for row in re.split(r"\\\\|\\newline|\\cr(?![a-z])", match[1]) if row.strip()]
+        )
     found = brackets_of(text)
     if found is None or found[0] == "{":
         return None
@@ -141,14 +143,20 @@ def _read_brackets(text: str) -> Shape | None:
         return None
     opened, inside, closed = found
     if opened == "{" or closed == "}":
-        builds = opened != closed.replace("}", "{") or "\\mid" in inside or len(split_top(inside, {"|", ":"})) == 2
+        builds = (
+            opened != closed.replace("}", "{") or "\\mid" in inside or len(split_top(inside, {"|", ":"})) == 2
+        )
         return None if builds else Shape("set", tuple(split_list(inside)))
     parts = split_list(inside)
     return Shape("group", tuple(parts), opened, closed) if len(parts) > 1 else None
 
 
 def _read_bare(text: str) -> Shape | None:
-    for kind, separators in (("union", {"\\cup"}), ("list", {",", ";", " and ", " or "}), ("ratio", {":"})):
+    for kind, separators in (
+        ("union", {"\\cup"}),
+        ("list", {",", ";", " and ", " or "}),
+        ("ratio", {":", " to "}),
+    ):
         parts = split_list(text) if kind == "list" else [part.strip() for part in split_top(text, separators)]
         if len(parts) > 1 and all(parts):
             return Shape(kind, tuple(parts))

@@ -27,9 +27,9 @@ from mctsr.runs.records import ResultRecord
 from mctsr.runs.writer import RunWriter
 from mctsr.view.words import counted, short_model
 
-from .live import Watch, telling
-from .render import Screen, one_line, talk
 from .report import draw_report
+from .screen.live import Watch, telling
+from .screen.render import Screen, one_line, talk
 
 DONE, FAILED = 0, 1
 _NAME_BYTES, _LONGEST_NAME = 160, 255

@@ -7,8 +7,8 @@ from mctsr.errors import user_path
 from mctsr.view.words import counted
 
 from .options import OUTPUT, Json, option
-from .render import Screen, talk
 from .runs import RUNS, RunName, RunsDir, open_run
+from .screen.render import Screen, talk
 
 STREAM = "-"
 

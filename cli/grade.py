@@ -3,18 +3,18 @@
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from mctsr.errors import DataError, RunError, UsageError
+from mctsr.errors import DataError, RunError, UsageError, shown
 from mctsr.view.words import counted
 
 from .options import DATA, OUTPUT, Json, option
-from .render import Column, Line, Screen, Span, one_line, percent, talk, verdict_style
 from .runs import RUNS, RunsDir, open_run
+from .screen.render import Column, Line, Screen, Span, one_line, percent, talk, verdict_style
 
 if TYPE_CHECKING:
     from mctsr.grading import Gold, Grade, Grader, Policy
@@ -99,26 +99,44 @@ def _grade_run(found: "Run", data: str | None, grader: "Grader", *, json: bool) 
 
 
 def _gold(run: "Run", data: str | None) -> "dict[str, Gold | str]":
-    """Read gold answers from `data`, else from where the run had them.
+    """Read gold answers from `data`, else from where the run had them; what is not in there stays as it was graded.
 
     Raises:
-        RunError: There are none for any problem of the run.
+        RunError: There are none for any problem of the run, or `data` asks other questions under its ids.
     """
-    from mctsr.problems import read_gold
+    from mctsr.problems import chosen_gold
+    from mctsr.runs.settings import from_record
 
-    source = data or run.record["data"]
-    gold: dict[str, Gold | str] = {**(read_gold(source) if source else run.record["gold"] or {})}
-    missing = sum(id not in gold for id in run.record["problem_ids"])
-    if missing == len(run.record["problem_ids"]):
+    source, settings = data or run.record["data"], from_record(run.record["settings"])
+    if data:
+        _same_questions(run, data)
+        settings = replace(settings, problem_field=None, answer_field=None, id_field=None)
+    found = chosen_gold(source, settings) if source else run.record["gold"] or {}
+    ids = run.record["problem_ids"]
+    if not any(id in found for id in ids):
         where = f"{source!r} has none for its problems" if source else "it was given none"
         raise RunError(f"{run.path} has no gold answers to grade with: {where}; give --data FILE")
-    if missing:
-        one = missing == 1
-        talk(
-            f"{counted(missing, 'problem')} of the run {'has' if one else 'have'} no gold answer "
-            f"and {'stays' if one else 'stay'} ungraded"
-        )
-    return gold
+    kept = {id: grade["gold"] for id, grade in run.grades().items() if id not in found}
+    if missing := sum(id not in found for id in ids):
+        few, graded = counted(missing, "problem"), counted(len(kept), "grade")
+        talk(f"{few} of the run not in these gold answers; {graded} kept as before, the rest ungraded")
+    return {**kept, **found}
+
+
+def _same_questions(run: "Run", data: str) -> None:
+    """Refuse a file that asks something else under an id of the run."""
+    from mctsr.problems import problem_hash, read_problems
+
+    asked = dict(zip(run.record["problem_ids"], run.record["problem_hashes"], strict=True))
+    for problem in read_problems(data):
+        kinds = (problem.kind, None, "number", "letter", "formula")
+        if problem.id in asked and asked[problem.id] not in {
+            problem_hash(replace(problem, kind=k)) for k in kinds
+        }:
+            raise RunError(
+                f"{data} asks another question under the id {shown(problem.id)} than {run.path} did; "
+                "give the data that the run was made with"
+            )
 
 
 def _rows(changes: "Sequence[Change]") -> list[Line]:

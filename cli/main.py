@@ -36,7 +36,7 @@ def application() -> "typer.Typer":
     """Make the application with all its commands."""
     import typer
 
-    from . import export, grade, model, recipes, report, resume, runs, show, solve
+    from . import data, export, grade, model, recipes, report, resume, runs, show, solve
 
     app = typer.Typer(
         name="mctsr",
@@ -60,6 +60,7 @@ def application() -> "typer.Typer":
     app.command("grade")(grade.grade)
     app.command("runs")(runs.runs)
     app.command("export")(export.export)
+    app.command("data")(data.data)
     app.command("recipes")(recipes.recipes)
     app.add_typer(model.app, name="model")
     return app
@@ -122,7 +123,7 @@ def _run() -> int:
 
 
 def _say_error(words: str) -> None:
-    from .render import one_line, talk
+    from .screen.render import one_line, talk
 
     talk(f"error: {brief(one_line(words))}")
 

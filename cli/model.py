@@ -3,7 +3,7 @@
 import typer
 
 from .options import Json
-from .render import Column, Screen, number, talk
+from .screen.render import Column, Screen, number, talk
 
 app = typer.Typer(no_args_is_help=True, help="Get and list the model that needs no server.")
 

@@ -67,7 +67,8 @@ Source = Annotated[
     str | None,
     typer.Argument(
         metavar="DATA",
-        help="File of problems (.jsonl, .json), or - for stdin (plain text there is one question).",
+        help="File of problems (JSON Lines, JSON, CSV, TSV, Parquet, also .gz), or - for stdin "
+        "(plain text there is one question), or a Hugging Face data set as ORG/NAME[:SPLIT].",
         show_default=False,
     ),
 ]
@@ -76,15 +77,6 @@ Limit = Annotated[
     str | None, option("--limit -L", DATA, "N|A-B", "The first N problems, or A to B (from 1).")
 ]
 Ids = Annotated[list[str] | None, option("--ids", DATA, "ID,…", "Only these problems; can be repeated.")]
-AnswerKind = Annotated[
-    str | None,
-    option(
-        "--answer-kind",
-        DATA,
-        "KIND",
-        "number, letter or formula: how answers are read; default: by the data.",
-    ),
-]
 
 Recipe = Annotated[
     str,

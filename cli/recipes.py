@@ -10,7 +10,7 @@ import typer
 from mctsr.errors import RecipeError
 
 from .options import Json
-from .render import Column, Screen, Span
+from .screen.render import Column, Screen, Span
 
 _PAPER = re.compile(r"arXiv:\d{4}\.\d{4,5}")
 

@@ -10,7 +10,8 @@ from mctsr.view.words import counted, ending, short_model
 
 from .config import settings_given, spelt
 from .options import Json
-from .render import (
+from .runs import RUNS, STATE_STYLES, RunName, RunsDir, interval, open_run
+from .screen.render import (
     BAD,
     DOUBT,
     QUIET,
@@ -25,7 +26,6 @@ from .render import (
     percent,
     verdict_style,
 )
-from .runs import RUNS, STATE_STYLES, RunName, RunsDir, interval, open_run
 
 if TYPE_CHECKING:
     from mctsr.batch import Estimate, Plan

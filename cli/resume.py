@@ -1,8 +1,8 @@
 """`mctsr resume`: go on with a run that was interrupted, or try its failed problems again."""
 
 from . import options as o
-from .render import one_line, talk
 from .runs import RUNS, RunName, RunsDir, open_run
+from .screen.render import one_line, talk
 
 
 def resume(

@@ -9,7 +9,7 @@ import typer
 from mctsr.view.words import short_model
 
 from .options import OUTPUT, Json, option
-from .render import BAD, DOUBT, GOOD, QUIET, STRONG, Column, Line, Screen, Span, one_line, percent
+from .screen.render import BAD, DOUBT, GOOD, QUIET, STRONG, Column, Line, Screen, Span, one_line, percent
 
 if TYPE_CHECKING:
     from mctsr.report import Report

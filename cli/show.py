@@ -9,7 +9,8 @@ from mctsr.view.words import counted, ending
 
 from .config import whole
 from .options import OUTPUT, Json, option
-from .render import (
+from .runs import RUNS, RunName, RunsDir, open_run
+from .screen.render import (
     DOUBT,
     HEAD,
     PIPED,
@@ -24,8 +25,7 @@ from .render import (
     one_line,
     verdict_style,
 )
-from .render import seconds as duration
-from .runs import RUNS, RunName, RunsDir, open_run
+from .screen.render import seconds as duration
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run

@@ -14,8 +14,9 @@ from mctsr.runs.settings import RoleOptions, Settings
 
 from . import options as o
 from .config import origin, recipe_arguments
-from .render import one_line, talk
+from .data import AnswerField, AnswerKind, IdField, ProblemField, SkipBad
 from .report import draw_plan, server_of
+from .screen.render import Screen, one_line, talk
 
 if TYPE_CHECKING:
     from mctsr.batch import Plan
@@ -30,7 +31,11 @@ def solve(
     question: o.Question = None,
     limit: o.Limit = None,
     ids: o.Ids = None,
-    answer_kind: o.AnswerKind = None,
+    answer_kind: AnswerKind = None,
+    problem_field: ProblemField = None,
+    answer_field: AnswerField = None,
+    id_field: IdField = None,
+    skip_bad: SkipBad = False,
     recipe: o.Recipe = "mctsr",
     set: o.Set = None,
     prompts: o.Prompts = None,
@@ -68,9 +73,8 @@ def solve(
 
     Standard input holds JSON Lines, or one question in plain text, however many lines it has.
     """
-    name = _source_name(data, question, picked=bool(limit or ids))
-    if data and data != _STDIN:
-        data = str(user_path(data))
+    name = _source_name(data, question, picked=any((limit, ids, problem_field, answer_field, id_field)))
+    data = str(user_path(data)) if data and data != _STDIN else data
     settings = Settings(
         recipe=recipe,
         arguments=recipe_arguments(context, recipe, set or ()),
@@ -88,6 +92,10 @@ def solve(
         time_limit=time_limit,
         prompts=str(user_path(prompts)) if prompts else None,
         answer_kind=answer_kind,
+        problem_field=problem_field,
+        answer_field=answer_field,
+        id_field=id_field,
+        skip_bad=skip_bad,
         limit=limit,
         ids=_listed(ids),
         fail_on_error=fail_on_error,
@@ -98,16 +106,26 @@ def solve(
     talks = not (quiet or display is o.Display.NONE)
     if talks and not dry_run:
         _announce(settings, name, notices)
-    planned = _planned(settings, data, question, talks=talks)
+    planned = _planned(settings, data, question, talks=talks, drawn=dry_run and not json)
     if dry_run:
         return draw_plan(context, planned, json=json)
+    way = ("none" if quiet else display, quiet, json)
+    return _begun(planned, output_dir, (api_key, judge_api_key), way, overwrite=overwrite)
 
+
+def _begun(
+    planned: "Plan",
+    output_dir: str | None,
+    keys: tuple[str | None, str | None],
+    way: tuple[str, bool, bool],
+    *,
+    overwrite: bool,
+) -> int:
     from mctsr.lm.connect import Keys
 
     from .conduct import Way, begin
 
-    way, keys = Way("none" if quiet else display, quiet, json), Keys(api_key, judge_api_key)
-    return begin(planned, output_dir, keys, way, overwrite=overwrite)
+    return begin(planned, output_dir, Keys(*keys), Way(*way), overwrite=overwrite)
 
 
 def _source_name(data: str | None, question: str | None, *, picked: bool) -> str:
@@ -119,7 +137,7 @@ def _source_name(data: str | None, question: str | None, *, picked: bool) -> str
     if (data is None) == (question is None):
         raise UsageError("give a file of problems, - for stdin, or a question with -q; one of them")
     if data is None and picked:
-        raise UsageError("--limit and --ids pick from a file; leave them out with -q")
+        raise UsageError("--limit, --ids and fields are for a file; leave them out with -q")
     return "a question" if data is None else "stdin" if data == _STDIN else short(data)
 
 
@@ -194,13 +212,17 @@ def _announce(settings: Settings, data: str, notices: list[str]) -> None:
         talk(f"notice: {notice}")
 
 
-def _planned(settings: Settings, data: str | None, question: str | None, *, talks: bool) -> "Plan":
+def _planned(
+    settings: Settings, data: str | None, question: str | None, *, talks: bool, drawn: bool
+) -> "Plan":
     """Read what is to be solved, and say what of it is not used or is taken otherwise than it may be meant."""
     from mctsr.batch import plan
-    from mctsr.problems import read_notes, stdin_text
+    from mctsr.problems import chosen_notes, chosen_reading, stdin_text
 
     text = stdin_text(data) if data else None
     planned = plan(settings, data, question, text)
-    for note in read_notes(data, stdin=text) if talks and data else ():
+    for note in chosen_notes(data, settings, text) if talks and data else ():
         talk(one_line(f"notice: {note}"))
+    for number, line in enumerate(chosen_reading(data, settings, text) if drawn and data else ()):
+        Screen().line(f"{'' if number else 'data':<10}", one_line(line), wrap=True)
     return planned

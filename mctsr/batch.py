@@ -19,11 +19,13 @@ from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.parts import Problem
 from mctsr.problems import (
     STDIN,
+    chosen_gold,
+    chosen_problems,
+    chosen_skips,
+    lasting_name,
     problem_hash,
     problems_sha256,
     question_problem,
-    read_gold,
-    read_problems,
 )
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
@@ -58,7 +60,8 @@ class Plan:
         prompts: What its parts say.
         settings: As given.
         gold: Gold answers by problem id, for grading alone; empty when the data has none.
-        data: Absolute path of the data file; None for a question or standard input.
+        data: Absolute path of the data file, or a data set's name; None for a question or standard input.
+        notices: What the run should say of its data: rows that were left out.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Plan:
     settings: Settings
     gold: Mapping[str, str]
     data: str | None
+    notices: tuple[str, ...] = ()
 
     @property
     def terms(self) -> Terms:
@@ -94,15 +98,16 @@ def plan(
     """
     if (source is None) == (question is None):
         raise UsageError("give either a data file (or - for standard input) or a question with -q")
-    gold: dict[str, str] = {}
+    gold: Mapping[str, str] = {}
+    notices: tuple[str, ...] = ()
     if source is None:
         problems = [question_problem(question or "", settings.answer_kind)]
     else:
-        problems = _read(source, settings, stdin_text)
-        gold = read_gold(source, stdin=stdin_text)
-    data = None if source in (None, STDIN) else str(Path(str(source)).expanduser().resolve())
+        problems = chosen_problems(source, settings, stdin_text)
+        gold, notices = chosen_gold(source, settings, stdin_text), chosen_skips(source, settings, stdin_text)
+    data = None if source in (None, STDIN) else lasting_name(str(source))
     word = Path(data).stem if data else "question" if source is None else "stdin"
-    return _settled(settings, problems, gold, data, word)
+    return replace(_settled(settings, problems, gold, data, word), notices=notices)
 
 
 def estimate(plan: Plan) -> Estimate:
@@ -132,7 +137,7 @@ def run_record(plan: Plan, connected: Connected, created: datetime) -> RunRecord
         "gold_ids": [],
         "gold_sha256": None,
         "servers": server_records(connected),
-        "notices": list(connected.notices),
+        "notices": [*plan.notices, *connected.notices],
     }
     return with_gold(record, plan.gold)
 
@@ -150,7 +155,7 @@ def resume_plan(run: Run) -> Plan:
         problems = [Problem(str(p["id"]), str(p["text"]), p["kind"]) for p in record["problems"] or ()]
         gold = record["gold"] or {}
     else:
-        problems, gold = _read(record["data"], settings), read_gold(record["data"])
+        problems, gold = chosen_problems(record["data"], settings), chosen_gold(record["data"], settings)
     again = replace(_settled(settings, problems, gold, record["data"], ""), name=record["name"])
     if changes := _changes(record, again):
         raise RunError(f"{run.path} cannot go on: {'; '.join(changes)}; put it back, or begin a new run")
@@ -176,11 +181,6 @@ async def solve(
         OSError: The folder cannot be written.
     """
     return await solve_all(plan.problems, plan.terms, plan.gold, writer, connected, watch)
-
-
-def _read(source: str, settings: Settings, stdin: str | None = None) -> list[Problem]:
-    limit, ids, kind = settings.limit, settings.ids, settings.answer_kind
-    return read_problems(source, limit=limit, ids=ids, kind=kind, stdin=stdin)
 
 
 def _settled(

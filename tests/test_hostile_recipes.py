@@ -99,7 +99,7 @@ async def test_a_judge_that_breaks_fails_its_problem_in_words(
     [
         lambda tree: Selected("2", -1, "mine"),
         lambda tree: Selected("2", 999, "mine"),
-        lambda tree: Selected(2, 0, "mine"),
+        lambda tree: Selected(2, 0, "mine"),  # type: ignore[arg-type]
         lambda tree: "2",
         lambda tree: leave(),
     ],

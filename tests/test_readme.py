@@ -174,6 +174,8 @@ def reader(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Re
         patch.chdir(tmp_path_factory.mktemp("reader"))
         data = [{"question": problem.text, "answer": str(gold)} for problem, gold in make_problems(2, 4)]
         Path("data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data), encoding="utf-8")
+        pairs = [{"gold": row["answer"], "answer": "42"} for row in data]
+        Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs), encoding="utf-8")
         for line in COMMANDS:
             if file := _recipe_file(words(line)):
                 (program,) = [text for text in PROGRAMS if f"def {file[1]}(" in text]
@@ -265,7 +267,9 @@ def test_every_reading_command_takes_json(reader: Reader) -> None:
     for line in dict.fromkeys(line for line in COMMANDS if words(line)[1] not in ("solve", "resume")):
         ended = run([*(reader.meant(word) for word in words(line)[1:]), "--json"])
         assert ended.code == 0, line
-        json.loads(ended.out)
+        # Pairs are graded as they come: one JSON object a line.
+        for text in ended.out.splitlines() if "--pairs" in line else [ended.out]:
+            json.loads(text)
 
 
 # Programs

@@ -75,6 +75,10 @@ class Settings:
         time_limit: Seconds a problem.
         prompts: Folder that overrides shipped prompts, file by file.
         answer_kind: How answers are read, for all problems; None leaves it to the data.
+        problem_field: Field of the data that holds the problem; None leaves it to be found, as with the next two.
+        answer_field: Field that holds the gold answer.
+        id_field: Field that holds the id.
+        skip_bad: Leave out rows of the data that are no problems, and count them.
         limit: "N" or "A-B" (from 1): which problems of the data file.
         ids: Only these problems.
         fail_on_error: Share (< 1) or number of failed problems above which the exit code is 1.
@@ -97,6 +101,10 @@ class Settings:
     time_limit: float | None = None
     prompts: str | None = None
     answer_kind: str | None = None
+    problem_field: str | None = None
+    answer_field: str | None = None
+    id_field: str | None = None
+    skip_bad: bool = False
     limit: str | None = None
     ids: tuple[str, ...] = ()
     fail_on_error: float | None = None

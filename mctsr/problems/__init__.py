@@ -1,22 +1,26 @@
 """Reading data sets: problems without gold answers, and gold answers without anything else.
 
-Knows the rows of JSON Lines and of JSON lists: a text in `problem` or `question`, an answer in `answer`
-(GSM8K's holds a solution that ends in `#### N`), an id in `id` or `unique_id`. No other column is ever read.
-Does not know what is done with problems. How an answer is read is taken from the file's name or the user,
-never from gold values.
+Knows JSON Lines, JSON lists, objects in objects, CSV, TSV, Parquet, each also packed by gzip, and data sets of the
+Hugging Face hub; under which names the common data sets keep problem, gold answer and id; and how each of them spells
+an answer. No other column is ever read. How an answer is read is taken from names, from the problem's text or from
+the user, never from gold values. Does not know what is done with problems.
 """
 
-from .read import (
-    problem_hash,
-    problems_sha256,
-    question_problem,
-    read_gold,
-    read_notes,
-    read_problems,
+from .chosen import (
+    chosen_gold,
+    chosen_notes,
+    chosen_problems,
+    chosen_reading,
+    chosen_skips,
+    lasting_name,
 )
-from .rows import STDIN, stdin_text
+from .describe import Description, Sample, describe, read_notes, reading
+from .fields import Columns
+from .read import problem_hash, problems_sha256, question_problem, read_gold, read_problems
+from .source import STDIN, stdin_text
 
 __all__ = [
-    "STDIN", "problem_hash", "problems_sha256", "question_problem", "read_gold", "read_notes", "read_problems",
-    "stdin_text",
+    "STDIN", "Columns", "Description", "Sample", "chosen_gold", "chosen_notes", "chosen_problems", "chosen_reading",
+    "chosen_skips", "describe", "lasting_name", "problem_hash", "problems_sha256", "question_problem", "read_gold",
+    "read_notes", "read_problems", "reading", "stdin_text",
 ]  # fmt: skip

@@ -1,22 +1,23 @@
-"""Problems and gold answers out of rows, each row with an id of its own."""
+"""Problems and gold answers out of data files: either without the other."""
 
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 
-from mctsr.errors import DataError, UsageError, named, shown
-from mctsr.grading import clean_gold
-from mctsr.grading.extract import KINDS
+from mctsr.errors import DataError, UsageError, shown
+from mctsr.grading import Gold
 from mctsr.lm import wire
 from mctsr.parts import Problem
 
-from .fields import GOLD, ID, check_names, unused
-from .rows import ACCEPTED, TEXT, Row, is_json, read_rows, stdin_text
+from .fields import Columns
+from .golds import gold_in
+from .kinds import checked, kind_of, profile
+from .load import Loaded, clean_question, hash_id, load
+from .rows import Faults
 
-_NUMBERS = re.compile(r"gsm[-_]?8k|gsm[-_]?hard|svamp|aime|amc", re.IGNORECASE)
 _RANGE = re.compile(r"(?:([0-9]{1,18})-)?([0-9]{1,18})")
+_FOUND = Columns()
 
 
 def read_problems(
@@ -25,27 +26,32 @@ def read_problems(
     limit: str | None = None,
     ids: Sequence[str] = (),
     kind: str | None = None,
+    columns: Columns = _FOUND,
+    skip_bad: bool = False,
     stdin: str | None = None,
 ) -> list[Problem]:
     """Read the problems of a data file, in its order.
 
     Args:
-        source: Path of a JSON Lines or JSON file; "-" for standard input, which may also be one plain question.
+        source: Path of a file; "-" for standard input, which may also be one plain question; `org/name[:split]`
+            for a data set of the Hugging Face hub, when nothing lies at that path.
         limit: "N" for the first N, "A-B" for a range counted from 1, both ends included.
         ids: Keep only these; applied before `limit`.
-        kind: How answers are read; None takes it from the file's name where that is known.
+        kind: How answers are read; None takes it from names and texts where these tell.
+        columns: Fields that hold text and id; those left out are found.
+        skip_bad: Whether rows that are no problems are left out.
         stdin: What stands on standard input, when it was read already.
 
     Raises:
         DataError: The file cannot be read as problems; names the line.
-        UsageError: `limit`, `ids` or `kind` do not fit.
+        UsageError: `limit`, `ids`, `kind` or `columns` do not fit.
     """
-    kind = _checked_kind(kind) or ("number" if _NUMBERS.search(Path(source).name) else None)
-    text = stdin_text(source, stdin)
-    if text is not None and not is_json(text):
-        found = [question_problem(text, kind)]
+    checked(kind)
+    loaded = load(source, columns, kind=kind, skip_bad=skip_bad, stdin=stdin)
+    if isinstance(loaded, str):
+        found = [question_problem(loaded, kind)]
     else:
-        found = [Problem(id, _text(row), kind) for id, row in _identified(read_rows(source, text))]
+        found = [Problem(item.id, item.text, loaded.kind(item)) for item in loaded.items]
     return _limited(_picked(found, ids), limit)
 
 
@@ -55,44 +61,49 @@ def question_problem(text: str, kind: str | None = None) -> Problem:
     Raises:
         DataError: There is nothing in the text.
     """
-    cleaned = wire.clean(text.strip()).text
+    cleaned = clean_question(text)
     if not cleaned:
         raise DataError("the question is empty; give a text")
-    return Problem(_hash_id(cleaned), cleaned, _checked_kind(kind))
+    return Problem(hash_id(cleaned), cleaned, kind_of(cleaned, profile("", (), kind)))
 
 
-def read_gold(source: str, *, stdin: str | None = None) -> dict[str, str]:
+def read_gold(
+    source: str, *, columns: Columns = _FOUND, skip_bad: bool = False, stdin: str | None = None
+) -> dict[str, Gold]:
     """Read the gold answers of a data file by problem id; rows without one are left out.
+
+    Args:
+        source: As for `read_problems`.
+        columns: Fields that hold text, answer and id; those left out are found.
+        skip_bad: Whether rows that are no problems, and answers that are none, are left out.
+        stdin: What stands on standard input, when it was read already.
+
+    Returns:
+        Typed answers; `str` of one is its text, or a line of JSON that `Gold.read` takes up again.
 
     Raises:
         DataError: An answer is neither a number nor a text with something in it; names the line.
     """
-    text = stdin_text(source, stdin)
-    if text is not None and not is_json(text):
-        return {}
-    gold = {}
-    for id, row in _identified(read_rows(source, text)):
-        answer = row.fields.get(GOLD)
-        if answer is None:
-            continue
-        try:
-            gold[id] = wire.clean(clean_gold(answer)).text
-        except ValueError as error:
-            raise DataError(f"{row.where}: {error}") from None
-    return gold
+    loaded = load(source, columns, skip_bad=skip_bad, stdin=stdin)
+    return {} if isinstance(loaded, str) else golds(loaded, Faults(skip_bad))
 
 
-def read_notes(source: str, *, stdin: str | None = None) -> list[str]:
-    """Say what a user may not expect of a data file that can be read: one line each, none as a rule.
+def golds(loaded: Loaded, faults: Faults) -> dict[str, Gold]:
+    """Collect the gold answers of rows; `faults` receives those that are none.
 
-    That is fields that are not used, gold answers under another name, several lines that are one question.
+    Raises:
+        DataError: One is none and must not be skipped.
     """
-    text = stdin_text(source, stdin)
-    if text is None or is_json(text):
-        return unused([row.fields for row in read_rows(source, text)])
-    lines = sum(bool(line.strip()) for line in text.splitlines())
-    one = f"standard input is read as one question of {lines} lines; give JSON Lines for several"
-    return [one] if lines > 1 else []
+    found = {}
+    for item in loaded.items:
+        try:
+            gold = gold_in(item.row, loaded.columns)
+        except ValueError as error:
+            faults.report(str(error))
+            continue
+        if gold is not None:
+            found[item.id] = gold
+    return found
 
 
 def problems_sha256(problems: Iterable[Problem]) -> str:
@@ -103,54 +114,6 @@ def problems_sha256(problems: Iterable[Problem]) -> str:
 def problem_hash(problem: Problem) -> str:
     """Hash one problem's text and kind to 12 hexadecimal digits, to say later which problems changed."""
     return hashlib.blake2b(wire.canonical([problem.text, problem.kind]), digest_size=6).hexdigest()
-
-
-def _identified(rows: Iterable[Row]) -> list[tuple[str, Row]]:
-    """Give every row its id: its own, else a hash of its text, never its place in the file."""
-    seen: dict[str, str] = {}
-    found = []
-    for row in rows:
-        check_names(row)
-        text = _text(row)
-        given = next((name for name in ID if row.fields.get(name) is not None), None)
-        id = _hash_id(text) if given is None else _given_id(row, given)
-        if id in seen:
-            what = f"id {shown(id)} stands" if given else "the same problem without an id stands"
-            raise DataError(
-                f"{row.where}: {what} already in {seen[id]}; every problem needs an id of its own"
-            )
-        seen[id] = row.where
-        found.append((id, row))
-    return found
-
-
-def _text(row: Row) -> str:
-    name = next((name for name in TEXT if row.fields.get(name) is not None), None)
-    if name is None:
-        fields = named(map(shown, sorted(row.fields))) or "(none)"
-        raise DataError(f"{row.where}: no problem text among the fields {fields}; {ACCEPTED}")
-    text = row.fields[name]
-    if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{row.where}: {name!r} is {text!r:.40}; it must be a text with something in it")
-    return wire.clean(text).text
-
-
-def _given_id(row: Row, name: str) -> str:
-    given = row.fields[name]
-    if isinstance(given, bool) or not isinstance(given, str | int) or given == "":
-        raise DataError(f"{row.where}: {name!r} is {given!r:.40}; it must be a text or a whole number")
-    return wire.clean(str(given)).text
-
-
-def _hash_id(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-
-
-def _checked_kind(kind: str | None) -> str | None:
-    if kind not in KINDS:
-        allowed = ", ".join(repr(known) for known in KINDS if known)
-        raise UsageError(f"answer kind {shown(kind)} is unknown; allowed are {allowed}")
-    return kind
 
 
 def _picked(problems: list[Problem], ids: Sequence[str]) -> list[Problem]:

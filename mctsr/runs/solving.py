@@ -152,6 +152,9 @@ class _Batch:
         ids = [problem.id for problem in self.problems]
         counts = summary_record(ids, self.results, self.grades)
         self.writer.summary(counts)
+        if said := self.grader.notice:
+            record = Run.open(self.writer.folder).record
+            self.writer.record({**record, "notices": list(dict.fromkeys([*record["notices"], said]))})
         return counts
 
     async def work(self) -> None:

@@ -226,3 +226,18 @@ def test_a_secret_in_an_address_is_refused_and_not_shown(mctsr: Command, address
     ended = mctsr("solve", "-q", "x", *first, option, address, "--dry-run")
     assert (ended.code, ended.out) == (2, "")
     assert "SECRET" not in ended.err
+
+
+def test_fields_of_the_data_are_options_like_any_other(
+    mctsr: Command, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("own.jsonl").write_text('{"ask": "2+2?", "said": "4", "nr": 1}\n')
+    file.write_text('problem_field = "ask"\nskip_bad = true\n')
+    monkeypatch.setenv("MCTSR_ANSWER_FIELD", "said")
+    command = ("solve", "own.jsonl", *SERVER, "--dry-run", "-C", file, "--id-field", "nr")
+    told = json.loads(mctsr(*command, "--json").out)["settings"]
+    assert told["problem_field"] == ["ask", str(file)]
+    assert told["answer_field"] == ["said", "MCTSR_ANSWER_FIELD"]
+    assert told["id_field"] == ["nr", "flag"]
+    assert told["skip_bad"] == [True, str(file)]
+    assert "problem from ask, answer from said, id from nr" in mctsr(*command).out

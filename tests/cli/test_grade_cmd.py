@@ -16,7 +16,9 @@ def data(tmp_path: Path) -> Path:
 
 
 def write_gold(path: Path, gold: dict[str, str]) -> None:
-    rows = [json.dumps({"id": id, "question": "How many?", "answer": answer}) for id, answer in gold.items()]
+    rows = [
+        json.dumps({"id": id, "question": "How many clips?", "answer": answer}) for id, answer in gold.items()
+    ]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
@@ -58,14 +60,16 @@ def test_problems_without_a_gold_answer_are_told(tmp_path: Path, data: Path) -> 
     folder = make_run(tmp_path / "run")
     write_gold(data, {IDS[0]: "72"})
     said = command("grade", str(folder), "--data", str(data))
-    assert said.err == "3 problems of the run have no gold answer and stay ungraded\n"
+    kept = "1 grade kept as before, the rest ungraded"
+    assert said.err == f"3 problems of the run not in these gold answers; {kept}\n"
+    assert len((folder / "grades.jsonl").read_bytes().splitlines()) == 2
 
 
-def test_one_problem_without_a_gold_answer_is_told_in_the_singular(tmp_path: Path, data: Path) -> None:
+def test_one_problem_without_a_gold_answer_is_told(tmp_path: Path, data: Path) -> None:
     folder = make_run(tmp_path / "run")
     write_gold(data, {id: GOLD[id] for id in IDS[:3]})
     said = command("grade", str(folder), "--data", str(data))
-    assert said.err == "1 problem of the run has no gold answer and stays ungraded\n"
+    assert said.err.startswith("1 problem of the run not in these gold answers; ")
 
 
 @pytest.mark.parametrize("given", [{}, {"other": "1"}])
@@ -180,3 +184,15 @@ def test_contradictory_arguments_are_refused(arguments: list[str]) -> None:
     said = command("grade", *arguments)
     assert (said.code, said.out) == (2, "")
     assert "either" in said.err or "exclude" in said.err
+
+
+def test_a_file_that_asks_other_questions_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    before = (run / "grades.jsonl").read_bytes()
+    other = tmp_path / "other.jsonl"
+    ids = json.loads((run / "run.json").read_text())["problem_ids"]
+    other.write_text(json.dumps({"id": ids[0], "question": "Something else?", "answer": "99"}) + "\n")
+    said = command("grade", str(run), "--data", str(other))
+    assert said.code == 2
+    assert "asks another question under the id" in said.err
+    assert (run / "grades.jsonl").read_bytes() == before

@@ -17,6 +17,7 @@ COMMANDS = [
     "grade",
     "runs",
     "export",
+    "data",
     "recipes",
     "model get",
     "model list",
@@ -32,7 +33,7 @@ def test_every_command_has_help(mctsr: Command, command: str, flag: str) -> None
     assert f"Usage: mctsr {command}".strip() in ended.out
 
 
-@pytest.mark.parametrize("command", ["solve", "resume"])
+@pytest.mark.parametrize("command", ["solve", "resume", "data"])
 def test_every_option_can_be_given_as_a_variable_of_its_name(mctsr: Command, command: str) -> None:
     shown = mctsr(command, "--help").out
     options = set(re.findall(r"^│ (--[a-z][a-z-]+)", shown, re.MULTILINE)) - ENTRIES

@@ -110,13 +110,52 @@ def test_several_lines_of_plain_text_are_one_question_and_that_is_said(mctsr: Co
 
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])
 def test_fields_that_are_not_used_are_named_once(mctsr: Command, serve: Serve, more: tuple[str, ...]) -> None:
-    Path("odd.jsonl").write_text('{"question": "2+2?", "gold": "4"}\n{"question": "3?", "uid": 7}\n')
+    Path("odd.jsonl").write_text('{"question": "2+2?", "label": "4"}\n{"question": "3?", "uid": 7}\n')
     solve = ("solve", "odd.jsonl", "--base-url", serve().url, *SMALL, *more)
     ended = mctsr(*solve)
     assert ended.code == 0
-    assert ended.err.count("notice: fields not used: gold, uid\n") == 1
-    assert "if 'gold' holds them, rename it to answer" in ended.err
+    assert ended.err.count("notice: fields not used: label, uid\n") == 1
+    assert "if 'label' holds them, give --answer-field label" in ended.err
     assert "notice" not in mctsr(*solve, "--quiet").err
+
+
+def test_fields_that_the_user_names_are_read_and_recorded_and_resumed(mctsr: Command, serve: Serve) -> None:
+    Path("own.jsonl").write_text(
+        '{"ask": "2+2?", "true": "4", "nr": 7, "answer": "no"}\n{"ask": "", "nr": 8}\n{"ask": "1+1?", "nr": 9}\n'
+    )
+    fields = ("--problem-field", "ask", "--answer-field", "true", "--id-field", "nr")
+    solve = ("solve", "own.jsonl", "--base-url", serve().url, *SMALL, *fields, "-o", "run")
+    refused = mctsr(*solve)
+    assert refused.code == 2
+    assert "own.jsonl, line 2: 'ask' is ''; it must be a text" in refused.err
+    ended = mctsr(*solve, "--skip-bad", "--answer-kind", "number")
+    assert "notice: 1 row left out: own.jsonl, line 2: 'ask' is ''" in ended.err
+    record = json.loads(Path("run/run.json").read_text())
+    assert record["problem_ids"] == ["7", "9"]
+    assert record["gold_ids"] == ["7"]
+    assert [notice for notice in record["notices"] if notice.startswith("1 row left out: own.jsonl, line 2")]
+    kept = record["settings"]
+    assert (kept["problem_field"], kept["answer_field"], kept["id_field"]) == ("ask", "true", "nr")
+    assert kept["skip_bad"] is True
+    assert [grade["gold"] for grade in lines_of(Path("run/grades.jsonl"))] == ["4"]
+    results = Path("run/results.jsonl")
+    results.write_bytes(results.read_bytes().splitlines(keepends=True)[0])
+    again = mctsr("resume", "run")
+    assert again.code == 0, again.err
+    assert [row["id"] for row in lines_of(results)] == ["7", "9"]
+
+
+def test_typed_gold_answers_on_stdin_survive_in_the_run(mctsr: Command, serve: Serve) -> None:
+    row = {"id": 1, "question": "Roots?", "final_answer": ["$2$, $4$"], "is_multiple_answer": True}
+    url = serve("The answer is \\boxed{4, 2}.").url
+    ended = mctsr("solve", "-", "--base-url", url, *SMALL, "-o", "run", stdin=json.dumps(row))
+    assert ended.code == 0, ended.err
+    spelt = json.loads(Path("run/run.json").read_text())["gold"]["1"]
+    assert json.loads(spelt) == {"gold": ["2", "4"], "kind": "set"}
+    (grade,) = lines_of(Path("run/grades.jsonl"))
+    assert grade["gold"] == spelt
+    assert [verdict["equal"] for verdict in grade["verdicts"].values()] == [True]
+    assert mctsr("grade", "run").code == 0
 
 
 def test_stdin_may_be_a_question_or_problems(mctsr: Command, serve: Serve, data: Path) -> None:
@@ -191,7 +230,7 @@ def test_call_logs_are_kept_when_told_so(mctsr: Command, serve: Serve, data: Pat
 USAGE = [
     ((), "give a file of problems"),
     (("data.jsonl", "-q", "2+2?"), "give a file of problems"),
-    (("-q", "x", "--limit", "1"), "--limit and --ids pick from a file"),
+    (("-q", "x", "--limit", "1"), "--limit, --ids and fields are for a file; leave them out with -q"),
     (("nowhere.jsonl",), "data file 'nowhere.jsonl' does not exist"),
     (("-q", " "), "the question is empty"),
     (("-q", "x", "--max-concurrency", "0"), "--max-concurrency: '0'; give a whole number, 1 or more"),
@@ -293,6 +332,8 @@ def test_a_dry_run_prints_the_plan_and_contacts_nothing(mctsr: Command, serve: S
     assert not server.bodies
     assert not Path("runs").exists()
     assert f"server    {server.url}" in ended.out
+    assert "data      JSON Lines: problem from question, answer from answer, id from id\n" in ended.out
+    assert "          answers read as any kind (nothing says what answers are like)\n" in ended.out
     assert "mctsr(rollouts=8, max_children=2, c=1.4," in ended.out
     assert "35 calls" in ended.out
     assert "70 calls" in ended.out

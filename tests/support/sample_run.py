@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
+from mctsr.exchange import Problem
+from mctsr.problems import problem_hash
 from mctsr.runs.records import (
     EventRecord,
     GradeRecord,
@@ -208,7 +210,7 @@ def run_record(ids: Sequence[str] = IDS, **more: object) -> RunRecord:
         "data": None,
         "problems": None,
         "problem_ids": list(ids),
-        "problem_hashes": ["" for _ in ids],
+        "problem_hashes": [problem_hash(Problem(id, "How many clips?")) for id in ids],
         "problems_sha256": "",
         "gold": None,
         "gold_ids": list(ids) if more.get("gold_sha256", "feed") else [],

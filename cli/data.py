@@ -8,13 +8,18 @@ from mctsr.errors import MOST_NAMED, named, user_path
 from mctsr.view.words import counted
 
 from . import options as o
-from .screen.render import DOUBT, HEAD, QUIET, STRONG, Column, Line, Screen, Span, one_line
+from .screen.render import DOUBT, HEAD, QUIET, STRONG, Column, Line, Screen, Span, cut, one_line, talk
 
 if TYPE_CHECKING:
     from mctsr.problems import Description, Sample
 
 _STDIN = "-"
 _LONGEST = 300
+_ODD = {
+    "the text of another": "the text of an earlier row",
+    "left out": "a fault, left out",
+    "an answer that is none": "an unreadable answer, left out",
+}
 
 AnswerKind = Annotated[
     str | None,
@@ -59,9 +64,11 @@ def data(
     json: o.Json = False,
 ) -> None:
     """Show three problems of a data file with their gold answers, what was guessed, and what is odd."""
-    from mctsr.problems import Columns, describe, stdin_text
+    from mctsr.problems import Columns, describe, is_hub_name, stdin_text
 
     source = file if file == _STDIN else str(user_path(file))
+    if is_hub_name(source):
+        talk("looking on the Hugging Face Hub …")
     columns = Columns(problem_field, answer_field, id_field)
     found = describe(source, kind=answer_kind, columns=columns, skip_bad=skip_bad, stdin=stdin_text(source))
     screen = Screen()
@@ -74,12 +81,17 @@ def data(
 def _draw(screen: Screen, name: str, found: "Description") -> None:
     screen.line(Span(name, STRONG), f"  {counted(found.problems, 'problem')}, {found.format}")
     for role, names in found.fields.items():
+        if role == "answer" and found.empty_answer is not None:
+            screen.line(f"{role:<9} ", one_line(f"{found.empty_answer} is null in every row"), wrap=True)
+            continue
         screen.line(f"{role:<9} from ", one_line(_sources(names, found.problems)), wrap=True)
     kinds = _sources(found.kinds, found.problems)
     by = f" ({found.kind_by})" if found.kind_by else ""
     screen.line(f"answers   read as {kinds}{by}", wrap=True)
-    if found.unused:
-        screen.line("not used  ", one_line(named(found.unused)), wrap=True)
+    if found.beside:
+        screen.line("types     from ", one_line(named(found.beside)), wrap=True)
+    if left := found.unused + [f"{name} (empty)" for name in found.empty if name != found.empty_answer]:
+        screen.line("not used  ", one_line(named(left, len(left))), wrap=True)
     screen.line()
     _draw_odd(screen, found)
     for sample in found.samples:
@@ -96,12 +108,9 @@ def _sources(names: dict[str, int], problems: int) -> str:
 
 
 def _draw_odd(screen: Screen, found: "Description") -> None:
-    rows: list[Line] = [[what, str(count)] for what, count in found.odd.items() if count]
+    rows: list[Line] = [[_ODD.get(what, what), str(count)] for what, count in found.odd.items() if count]
     if rows:
         screen.table([Column("rows with", least=20), Column("", right=True)], rows)
-    none = [what for what, count in found.odd.items() if not count]
-    if none:
-        screen.line(Span(f"none with: {'; '.join(none)}", QUIET), wrap=True)
     for fault in found.bad[:MOST_NAMED]:
         screen.line(Span(one_line(fault), DOUBT), wrap=True)
     if (more := len(found.bad) - MOST_NAMED) > 0:
@@ -109,8 +118,22 @@ def _draw_odd(screen: Screen, found: "Description") -> None:
 
 
 def _draw_sample(screen: Screen, sample: "Sample") -> None:
-    screen.line(Span(one_line(sample.id), STRONG), Span(f"  {sample.kind or 'any kind'}", QUIET))
+    screen.line(
+        Span(cut(one_line(sample.id), _LONGEST), STRONG), Span(f"  {sample.kind or 'any kind'}", QUIET)
+    )
     text = sample.problem.strip()
     screen.text(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…", indent="  ")
-    gold = "no gold answer" if sample.gold is None else one_line(sample.gold)
-    screen.line(Span("  gold  ", HEAD), gold, wrap=True)
+    screen.line(Span("  gold  ", HEAD), _gold(sample.gold), wrap=True)
+
+
+def _gold(spelling: str | None) -> str:
+    """Write a gold answer as people do, with what else is known of it in brackets; "-" for none."""
+    from mctsr.grading import Gold
+
+    if spelling is None:
+        return "-"
+    gold = Gold.read(spelling)
+    more = [gold.kind] if gold.kind != "value" else []
+    more += [f"within {gold.tolerance}"] if gold.tolerance else []
+    text = f"{gold.text} {gold.unit}".rstrip()
+    return cut(one_line(text), _LONGEST) + (f" ({', '.join(more)})" if more else "")

@@ -1,28 +1,29 @@
 """`mctsr grade`: compare a run's answers, or pairs from outside, with gold answers; asks no model."""
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mctsr.errors import DataError, RunError, UsageError, shown
+from mctsr.errors import RunError, UsageError, shown
 from mctsr.view.words import counted
 
 from .options import DATA, OUTPUT, Json, option
 from .runs import RUNS, RunsDir, open_run
-from .screen.render import Column, Line, Screen, Span, one_line, percent, talk, verdict_style
+from .screen.render import Column, Line, Screen, Span, cut, one_line, percent, talk, verdict_style
 
 if TYPE_CHECKING:
     from mctsr.grading import Gold, Grade, Grader, Policy
+    from mctsr.problems import Pair
     from mctsr.runs.folder import Run
     from mctsr.runs.grades import Change
+    from mctsr.runs.verdict import Word
 
 _AHEAD = 8
-_PAIR = 'a pair is an object with "gold" and with "answer" or "reply"'
+_LONGEST = 100
+"""Cells of a gold answer or an answer in a table; beyond, only --json has all of it."""
 
 
 def grade(
@@ -142,100 +143,59 @@ def _same_questions(run: "Run", data: str) -> None:
 def _rows(changes: "Sequence[Change]") -> list[Line]:
     words = {True: "right", False: "not right", None: "ungraded"}
     return [
-        [one_line(change.id), one_line(change.answer)]
+        [_brief(change.id), _brief(change.answer)]
         + [Span(words[side], verdict_style(words[side])) for side in (change.before, change.after)]
         for change in changes
     ]
 
 
-class _Pair(NamedTuple):
-    """One line of a file of pairs: `text` is a whole reply where `is_reply`."""
-
-    line: int
-    gold: "Gold"
-    text: str | None
-    is_reply: bool
-
-
 def _grade_pairs(source: str, grader: "Grader", *, json: bool) -> None:
-    pairs = list(_read_pairs(source))
+    from mctsr.problems import read_pairs
+
+    pairs = list(read_pairs(source))
     with ThreadPoolExecutor(_AHEAD) as threads:
         grades = list(threads.map(lambda pair: _grade_pair(grader, pair), pairs))
+    words = [_word(said) for said in grades]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    summary = f"{counted(len(pairs), 'pair')}: {counts}"
     screen = Screen()
     if json:
-        for pair, said in zip(pairs, grades, strict=True):
-            screen.json({"line": pair.line, "gold": str(pair.gold), **asdict(said)})
+        for pair, said, word in zip(pairs, grades, words, strict=True):
+            screen.json({"line": pair.line, "gold": str(pair.gold), "verdict": word, **asdict(said)})
+        talk(summary)
         return
     columns = [Column("line", right=True), Column("gold", least=8), Column("answer", least=8)]
     columns += [Column("verdict"), Column("method"), Column("reason", least=12, spare=True)]
     screen.table(columns, [_pair_row(pair, said) for pair, said in zip(pairs, grades, strict=True)])
     screen.line()
-    words = [_word(said) for said in grades]
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    screen.line(f"{counted(len(pairs), 'pair')}: {counts}")
+    screen.line(summary)
 
 
-def _grade_pair(grader: "Grader", pair: _Pair) -> "Grade":
+def _grade_pair(grader: "Grader", pair: "Pair") -> "Grade":
     if pair.is_reply and pair.text is not None:
         return grader.grade_reply(pair.gold, pair.text)
     return grader.grade(pair.gold, pair.text)
 
 
-def _pair_row(pair: _Pair, said: "Grade") -> Line:
+def _pair_row(pair: "Pair", said: "Grade") -> Line:
     word = _word(said)
     return [
         str(pair.line),
-        one_line(pair.gold.text),
-        one_line(said.extracted or "-"),
+        _brief(pair.gold.text),
+        _brief(said.extracted or "-"),
         Span(word, verdict_style(word)),
         said.method,
-        one_line(said.reason),
+        _brief(said.reason, 2 * _LONGEST),
     ]
 
 
-def _word(said: "Grade") -> str:
+def _brief(text: str, most: int = _LONGEST) -> str:
+    return cut(one_line(text), most)
+
+
+def _word(said: "Grade") -> "Word":
     if said.ungradable:
         return "ungradable"
     if said.method == "no-answer":
         return "no answer"
     return "right" if said.equal else "wrong"
-
-
-def _read_pairs(source: str) -> Iterator[_Pair]:
-    """Read a file of pairs, or standard input for "-".
-
-    Raises:
-        DataError: A line is no pair; names file and line.
-    """
-    import orjson
-
-    name = "standard input" if source == "-" else source
-    try:
-        data = sys.stdin.buffer.read() if source == "-" else Path(source).expanduser().read_bytes()
-    except OSError as error:
-        raise DataError(f"file of pairs {source!r} cannot be read: {error.strerror}; {_PAIR}") from None
-    lines = [(number, line) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
-    if not lines:
-        raise DataError(f"{name} holds no pairs; {_PAIR}")
-    for number, line in lines:
-        where = f"{name}, line {number}"
-        try:
-            yield _pair(where, number, orjson.loads(line.removeprefix(b"\xef\xbb\xbf")))
-        except orjson.JSONDecodeError as error:
-            raise DataError(f"{where} is no JSON ({error}); {_PAIR}") from None
-
-
-def _pair(where: str, number: int, fields: object) -> _Pair:
-    from mctsr.grading import Gold, gold_of
-
-    if not isinstance(fields, dict) or "gold" not in fields or ("answer" in fields) == ("reply" in fields):
-        raise DataError(f"{where}: {_PAIR}, not {fields!r:.60}")
-    gold, is_reply = fields["gold"], "reply" in fields
-    text = fields["reply" if is_reply else "answer"]
-    if isinstance(text, bool | dict | list):
-        raise DataError(f"{where}: the answer is {text!r:.40}; it must be a text, a number or null")
-    try:
-        typed = Gold.read(gold) if isinstance(gold, str) and not Gold.read(gold).is_plain else gold_of(gold)
-    except ValueError as error:
-        raise DataError(f"{where}: {error}") from None
-    return _Pair(number, typed, None if text is None else str(text), is_reply)

@@ -14,13 +14,17 @@ from .chosen import (
     chosen_skips,
     lasting_name,
 )
-from .describe import Description, Sample, describe, read_notes, reading
+from .describe import Description, Sample, describe
 from .fields import Columns
+from .hub import is_hub_name
+from .notes import read_notes, reading
+from .pairs import Pair, read_pairs
 from .read import problem_hash, problems_sha256, question_problem, read_gold, read_problems
 from .source import STDIN, stdin_text
 
 __all__ = [
-    "STDIN", "Columns", "Description", "Sample", "chosen_gold", "chosen_notes", "chosen_problems", "chosen_reading",
-    "chosen_skips", "describe", "lasting_name", "problem_hash", "problems_sha256", "question_problem", "read_gold",
-    "read_notes", "read_problems", "reading", "stdin_text",
+    "STDIN", "Columns", "Description", "Pair", "Sample", "chosen_gold", "chosen_notes", "chosen_problems",
+    "chosen_reading", "chosen_skips", "describe", "is_hub_name", "lasting_name", "problem_hash",
+    "problems_sha256", "question_problem", "read_gold", "read_notes", "read_pairs", "read_problems",
+    "reading", "stdin_text",
 ]  # fmt: skip

@@ -8,9 +8,9 @@ from pathlib import Path
 from mctsr.lm.options import Settings
 from mctsr.parts import Problem
 
-from .describe import read_notes, reading, skipped
 from .fields import Columns
 from .hub import is_hub_name
+from .notes import read_notes, reading, skipped
 from .read import read_gold, read_problems
 
 

@@ -4,23 +4,19 @@ Knows what was guessed, what is odd, and what was left out. This is for people: 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from mctsr.errors import named, shown
 from mctsr.grading import Gold
 
-from .fields import ID, Columns, find, gold_like, text_fields, unused
-from .golds import SIDE, gold_field, has_type
+from .fields import Columns
 from .load import Item, Loaded, load
 from .read import golds, question_problem
 from .rows import Faults
+from .used import ANY, answer_empty, fields_beside, fields_empty, fields_read, fields_unused
 
 SAMPLES = 3
-ANY = "any kind"
-MOST_SHOWN = 3
-_PLAIN = (("problem", "question"), ("answer",), ("id", "unique_id", "a hash of the text"))
 
 
 class Sample(NamedTuple):
@@ -41,6 +37,9 @@ class Description:
         problems: How many problems it holds.
         fields: Where "problem", "answer" and "id" are taken from, each with the number of rows.
         unused: Fields that are not read.
+        beside: Fields that tell type, unit and tolerance of gold answers.
+        empty: Fields that hold nothing in any row.
+        empty_answer: The one of them that is there for gold answers.
         kind: How answers are read where the problem's text says nothing else, and what says so.
         kinds: Problems by the way their answers are read; "any kind" where nothing says it.
         odd: How many rows are out of the ordinary, by what they have; all are counted, also those at zero.
@@ -52,6 +51,9 @@ class Description:
     problems: int
     fields: dict[str, dict[str, int]]
     unused: list[str]
+    beside: list[str]
+    empty: list[str]
+    empty_answer: str | None
     kind: str | None
     kind_by: str
     kinds: dict[str, int]
@@ -106,8 +108,11 @@ def describe(
     return Description(
         format=loaded.format,
         problems=len(loaded.items),
-        fields=_fields(loaded),
-        unused=_unused(loaded),
+        fields=fields_read(loaded),
+        unused=fields_unused(loaded),
+        beside=fields_beside(loaded),
+        empty=fields_empty(loaded),
+        empty_answer=answer_empty(loaded),
         kind=loaded.profile.kind,
         kind_by=loaded.profile.by,
         kinds=dict(kinds),
@@ -115,112 +120,6 @@ def describe(
         bad=[*loaded.bad, *faults.found],
         samples=[_sample(item, loaded, gold) for item in loaded.items[:SAMPLES]],
     )
-
-
-def read_notes(
-    source: str,
-    *,
-    columns: Columns | None = None,
-    kind: str | None = None,
-    skip_bad: bool = False,
-    stdin: str | None = None,
-) -> list[str]:
-    """Say what a user may not expect of a data file that can be read: one line each, none as a rule.
-
-    That is fields that were guessed, fields that are not used, rows that were left out, several lines that are one
-    question.
-
-    Args:
-        source: As for `read_problems`, like the others.
-        columns: Fields that the user names.
-        kind: How answers are read; None finds out.
-        skip_bad: Whether bad rows were left out.
-        stdin: What stands on standard input, when it was read already.
-    """
-    loaded = load(source, columns or Columns(), kind=kind, skip_bad=skip_bad, stdin=stdin)
-    if isinstance(loaded, str):
-        lines = sum(bool(line.strip()) for line in loaded.splitlines())
-        one = f"standard input is read as one question of {lines} lines; give JSON Lines for several"
-        return [one] if lines > 1 else []
-    fields, left = _fields(loaded), _unused(loaded)
-    notes = []
-    if any(name not in plain for plain, names in zip(_PLAIN, fields.values(), strict=True) for name in names):
-        notes.append(f"read from {loaded.format}: {_spelt(fields)}")
-    if left:
-        notes.append(f"fields not used: {named(left)}")
-    if not fields["answer"] and (like := gold_like(left)):
-        notes.append(f"no gold answers found; if {shown(like)} holds them, give --answer-field {like}")
-    return notes + skipped(source, columns=columns, skip_bad=skip_bad, stdin=stdin)
-
-
-def reading(
-    source: str,
-    *,
-    columns: Columns | None = None,
-    kind: str | None = None,
-    skip_bad: bool = False,
-    stdin: str | None = None,
-) -> list[str]:
-    """Say from which fields problems, gold answers and ids are taken, and how answers are read; a line each.
-
-    The arguments are those of `read_notes`.
-    """
-    loaded = load(source, columns or Columns(), kind=kind, skip_bad=skip_bad, stdin=stdin)
-    if isinstance(loaded, str):
-        return ["one question"]
-    profile = loaded.profile
-    return [
-        f"{loaded.format}: {_spelt(_fields(loaded))}",
-        f"answers read as {profile.kind or ANY} ({profile.by})",
-    ]
-
-
-def skipped(
-    source: str, *, columns: Columns | None = None, skip_bad: bool = False, stdin: str | None = None
-) -> list[str]:
-    """Say in one line how many rows and gold answers were left out, and why the first of them; none when none was."""
-    if not skip_bad:
-        return []
-    loaded = load(source, columns or Columns(), skip_bad=True, stdin=stdin)
-    if isinstance(loaded, str):
-        return []
-    faults = Faults(skip=True)
-    golds(loaded, faults)
-    words = ((loaded.bad, "row", "left out"), (faults.found, "gold answer", "left out for being none"))
-    return [
-        f"{len(found)} {noun}{'s' if len(found) > 1 else ''} {rest}: {_first(found)}"
-        for found, noun, rest in words
-        if found
-    ]
-
-
-def _first(found: Sequence[str]) -> str:
-    more = f"; and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
-    return "; ".join(_brief(fault) for fault in found[:MOST_SHOWN]) + more
-
-
-def _brief(fault: str) -> str:
-    return fault.partition("; accepted are")[0].partition("; name its field")[0]
-
-
-def _fields(loaded: Loaded) -> dict[str, dict[str, int]]:
-    texts, answers, ids = Counter[str](), Counter[str](), Counter[str]()
-    for item in loaded.items:
-        texts[" + ".join(text_fields(item.row, loaded.columns))] += 1
-        if (answer := gold_field(item.row, loaded.columns)) is not None:
-            answers[answer] += 1
-        id = find(item.row.fields, ID, loaded.columns.id)
-        ids[id or ("the key around it" if item.row.key is not None else "a hash of the text")] += 1
-    return {"problem": dict(texts), "answer": dict(answers), "id": dict(ids)}
-
-
-def _unused(loaded: Loaded) -> list[str]:
-    typed = any(has_type(row.fields) for row in loaded.rows)
-    return [name for name in unused(loaded.rows, loaded.columns) if not (typed and name in SIDE)]
-
-
-def _spelt(fields: dict[str, dict[str, int]]) -> str:
-    return ", ".join(f"{role} from {named(names) or 'nowhere'}" for role, names in fields.items())
 
 
 def _sample(item: Item, loaded: Loaded, gold: Mapping[str, Gold]) -> Sample:
@@ -238,4 +137,6 @@ def _of_question(text: str, kind: str | None) -> Description:
     sample = Sample(problem.id, problem.text, None, problem.kind)
     odd = {"no gold answer": 1}
     kinds = {problem.kind or ANY: 1}
-    return Description("one question", 1, fields, [], problem.kind, "", kinds, odd, [], [sample])
+    return Description(
+        "one question", 1, fields, [], [], [], None, problem.kind, "", kinds, odd, [], [sample]
+    )

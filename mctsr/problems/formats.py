@@ -56,21 +56,23 @@ def split(name: str, data: bytes, names: Collection[str], faults: Faults) -> Tab
         faults: Receives what is wrong with single rows.
 
     Raises:
-        DataError: It holds something else, or a row is wrong and must not be skipped; names the line.
+        DataError: It holds something else, or nothing but wrong rows; names the line.
     """
     if data.startswith(PARQUET):
         return Table("Parquet", read_parquet(name, data))
     if delimiter := delimiter_of(data, name, names):
         rows = read_csv(name, data, delimiter, faults)
-        return Table("TSV" if delimiter == "\t" else "CSV", _some(name, rows))
+        return Table("TSV" if delimiter == "\t" else "CSV", _some(name, rows, faults))
     if found := _something_else(name, data, names):
         raise DataError(f"{name} {found}; {ACCEPTED}")
     format, entries = _json_entries(name, data, names, faults)
-    return Table(format, _some(name, _objects(entries, faults)))
+    return Table(format, _some(name, _objects(entries, faults), faults))
 
 
-def _some(name: str, rows: Iterable[Row]) -> list[Row]:
+def _some(name: str, rows: Iterable[Row], faults: Faults) -> list[Row]:
     found = list(rows)
+    if not found and faults.found:
+        raise DataError(faults.found[0])
     if not found:
         raise DataError(f"{name} holds no problems; {ACCEPTED}")
     return found

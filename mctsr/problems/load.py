@@ -84,6 +84,7 @@ def load(
     check_columns(rows, columns)
     known = profile(source, {name for row in rows for name in row.fields}, kind)
     items = list(_identified(rows, columns, faults))
+    faults.settle(len(items))
     if not items and rows:
         # Then nothing is left, and why is the only thing worth saying.
         raise DataError(f"no row is left of {len(rows)}; the first: {faults.found[0]}")

@@ -103,6 +103,7 @@ def golds(loaded: Loaded, faults: Faults) -> dict[str, Gold]:
             continue
         if gold is not None:
             found[item.id] = gold
+    faults.settle(len(loaded.items) - len(faults.found))
     return found
 
 

@@ -39,18 +39,21 @@ class Faults:
 
     Attributes:
         skip: Whether rows that cannot be read are left out and counted.
-        found: What was wrong with each row that was left out.
+        found: What was wrong with each row.
     """
 
     skip: bool = False
     found: list[str] = field(default_factory=list)
 
     def report(self, fault: str) -> None:
-        """Count a fault.
+        """Count a fault."""
+        self.found.append(fault)
+
+    def settle(self, left: int) -> None:
+        """Refuse what was found, once it is known how many rows are `left` without a fault.
 
         Raises:
-            DataError: Rows are not to be skipped.
+            DataError: There are faults, and rows are not to be skipped; says that they can be if any is left.
         """
-        if not self.skip:
-            raise DataError(f"{fault}; --skip-bad leaves such rows out")
-        self.found.append(fault)
+        if self.found and not self.skip:
+            raise DataError(f"{self.found[0]}{'; --skip-bad leaves such rows out' if left else ''}")

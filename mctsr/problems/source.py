@@ -37,21 +37,25 @@ def stdin_text(source: str, stdin: str | None = None) -> str | None:
     return (_read_stdin() if stdin is None else stdin).removeprefix("\ufeff")
 
 
-def read_file(source: str) -> Content:
+def read_file(source: str, what: str = "data file") -> Content:
     """Read a file, unpacked.
+
+    Args:
+        source: Its path.
+        what: What messages call it.
 
     Raises:
         DataError: It is not there, cannot be read, or is packed and damaged.
     """
     path = user_path(source)
     try:
-        return _unpacked(f"data file {shown(source)}", path.read_bytes())
+        return _unpacked(f"{what} {shown(source)}", path.read_bytes())
     except FileNotFoundError:
         raise DataError(
-            f"data file {shown(source)} does not exist; give a path, or - for standard input"
+            f"{what} {shown(source)} does not exist; give a path, or - for standard input"
         ) from None
     except OSError as error:
-        raise DataError(f"data file {shown(source)} cannot be read: {error.strerror}; give another") from None
+        raise DataError(f"{what} {shown(source)} cannot be read: {error.strerror}; give another") from None
 
 
 def decoded(name: str, data: bytes) -> str:

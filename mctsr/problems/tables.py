@@ -39,7 +39,7 @@ def read_csv(name: str, data: bytes, delimiter: str, faults: Faults) -> Iterator
     """Give the rows below the heading; cells may hold quoted newlines.
 
     Raises:
-        DataError: It is not UTF-8, or a row does not fit the heading and must not be skipped.
+        DataError: It is not UTF-8, or its quotes do not end.
     """
     lines = csv.reader(io.StringIO(decoded(name, data), newline=""), delimiter=delimiter)
     before = csv.field_size_limit(_LONGEST_CELL)

@@ -1,6 +1,7 @@
 """`mctsr data`: what is shown of a file before anything is solved."""
 
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -52,7 +53,67 @@ def test_odd_rows_are_counted(mctsr: Command) -> None:
     shown = mctsr("data", "d.jsonl", "--skip-bad").out
     assert "d.jsonl, line 6: not JSON" in shown
     assert "id        from a hash of the text (4 of 5), id (1 of 5)" in shown
-    assert "none with: an answer that is none" in shown
+    assert "none with" not in shown
+    assert "a fault, left out" in shown
+    assert "unreadable" not in shown
+
+
+def test_typed_gold_answers_are_written_for_people(mctsr: Command) -> None:
+    typed = {"is_multiple_answer": False, "answer_type": "Numerical", "unit": None, "error": None}
+    rows = [
+        {"question": "a", "final_answer": ["2,3"], "context": None, **typed, "is_multiple_answer": True},
+        {"question": "b", "final_answer": ["4.2"], "context": None, **typed, "unit": "min", "error": "1e-1"},
+        {"question": "c", "final_answer": None, "context": None, **typed, "subfield": "x"},
+    ]
+    Path("d.json").write_text(json.dumps(rows))
+    shown = mctsr("data", "d.json").out
+    assert "  gold  2, 3 (set)\n" in shown
+    assert "  gold  4.2 min (within 1e-1)\n" in shown
+    assert "  gold  -\n" in shown
+    assert "types     from is_multiple_answer, answer_type, unit, error\n" in shown
+    assert "not used  subfield, context (empty)\n" in shown
+    told = json.loads(mctsr("data", "d.json", "--json").out)
+    assert told["samples"][0]["gold"] == '{"gold": ["2", "3"], "kind": "set"}'
+    assert (told["beside"][2:], told["empty"], told["unused"]) == (
+        ["unit", "error"],
+        ["context"],
+        ["subfield"],
+    )
+
+
+def test_gold_answers_that_are_null_everywhere_are_said_to_be(mctsr: Command) -> None:
+    Path("d.jsonl").write_text('{"question": "a", "answer": null}\n{"question": "b", "answer": null}\n')
+    shown = mctsr("data", "d.jsonl").out
+    assert "answer    answer is null in every row\n" in shown
+    assert "not used" not in shown
+    Path("e.jsonl").write_text('{"question": "a"}\n')
+    assert "answer    from nowhere\n" in mctsr("data", "e.jsonl").out
+
+
+def test_a_long_gold_answer_is_cut_on_screen_and_whole_in_json(mctsr: Command) -> None:
+    Path("d.jsonl").write_text(json.dumps({"question": "a", "answer": "7" * 100_000}))
+    assert max(map(len, mctsr("data", "d.jsonl").out.splitlines())) < 400
+    assert len(json.loads(mctsr("data", "d.jsonl", "--json").out)["samples"][0]["gold"]) == 100_000
+
+
+def test_leaving_rows_out_is_advised_only_where_some_are_left(mctsr: Command) -> None:
+    advice = "--skip-bad leaves such rows out"
+    for wrong in ("{bad\n", '{"text": 1}\n', '{"question": "a", "answer": [[]]}\n'):
+        Path("d.jsonl").write_text(wrong)
+        ended = mctsr("data", "d.jsonl")
+        assert (ended.code, advice in ended.err) == (2, False)
+        Path("d.jsonl").write_text(wrong + '{"question": "b", "answer": 1}\n')
+        ended = mctsr("data", "d.jsonl")
+        assert (ended.code, advice in ended.err) == (2, True)
+
+
+def test_a_name_that_the_hub_may_have_is_said_to_be_looked_for(
+    mctsr: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    ended = mctsr("data", "no/such")
+    assert ended.code == 2
+    assert ended.err.startswith("looking on the Hugging Face Hub …\nerror: 'no/such' is no file")
 
 
 def test_of_many_wrong_rows_the_first_are_named(mctsr: Command) -> None:

@@ -1,5 +1,6 @@
 """`mctsr grade`: verdicts anew from gold answers, without a model."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -135,6 +136,9 @@ def test_pairs_are_graded_into_json_lines_in_their_order(tmp_path: Path) -> None
     assert rows[1]["extracted"] == "2, 1"
     assert {"gold", "method", "reason"} < rows[0].keys()
     assert rows[4]["method"] == "none"
+    verdicts = ["right", "right", "wrong", "no answer", "ungradable", "wrong"]
+    assert [row["verdict"] for row in rows] == verdicts
+    assert said.err == "6 pairs: 2 right, 2 wrong, 1 no answer, 1 ungradable\n"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +146,7 @@ def test_pairs_are_graded_into_json_lines_in_their_order(tmp_path: Path) -> None
     [
         ({"gold": 1}, 'a pair is an object with "gold" and with "answer" or "reply"'),
         ({"answer": 1}, "a pair is an object"),
-        ({"gold": 1, "answer": 1, "reply": "1"}, "a pair is an object"),
+        ({"gold": 1, "answer": 1, "reply": "1"}, "give only one of them"),
         ([1], "a pair is an object"),
         ({"gold": None, "answer": "1"}, "gold answer None is of type NoneType"),
         ({"gold": "", "answer": "1"}, "is empty"),
@@ -164,11 +168,60 @@ def test_files_that_hold_no_pairs_are_refused(tmp_path: Path) -> None:
     for path, message in (
         (empty, "holds no pairs"),
         (broken, "line 1 is no JSON"),
-        (tmp_path / "gone", "cannot be read"),
+        (tmp_path / "gone", "does not exist"),
     ):
         said = command("grade", "--pairs", str(path))
         assert said.code == 2
         assert message in said.err
+
+
+def test_packed_pairs_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.gz"
+    path.write_bytes(gzip.compress(b'\xef\xbb\xbf{"gold": 1, "answer": "1"}\r\n'))
+    said = command("grade", "--pairs", str(path))
+    assert (said.code, said.out.splitlines()[-1]) == (0, "1 pair: 1 right")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            '{"gold": 1, "answer": 1}\n'.encode("utf-16"),
+            "line 1: byte 1 is not UTF-8; save the file as UTF-8",
+        ),
+        (b'{"gold": 1, "answer": 1}\n{"gold": "\xe9"}', "line 2: byte 11 is not UTF-8"),
+        (b"\x1f\x8bbroken", "is a damaged gzip file"),
+        (b"gold,answer\n1,1\n", "is CSV; JSON Lines is expected, one pair a line"),
+        (b"gold\tanswer\n1\t1\n", "is TSV; JSON Lines is expected"),
+        (b"PAR1\x00\xff", "is a Parquet file; JSON Lines is expected"),
+        (b"[\n", "line 1 is no JSON"),
+    ],
+)
+def test_files_of_another_format_are_named_for_what_they_are(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "pairs"
+    path.write_bytes(content)
+    said = command("grade", "--pairs", str(path))
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+    assert "surrogate" not in said.err
+
+
+def test_lone_surrogates_in_pairs_are_replaced(tmp_path: Path) -> None:
+    path = write_pairs(tmp_path / "pairs.jsonl", [{"gold": "a\ud800", "answer": "a\ud800"}])
+    for switch in ([], ["--json"]):
+        assert command("grade", "--pairs", path, *switch).code == 0
+
+
+def test_long_answers_are_cut_on_screen_and_whole_in_json(tmp_path: Path) -> None:
+    pairs = [{"gold": "7" * 100_000, "answer": "8" * 100_000}, {"gold": 1, "answer": 1}]
+    path = write_pairs(tmp_path / "pairs.jsonl", [*pairs])
+    said = command("grade", "--pairs", path)
+    assert max(map(len, said.out.splitlines())) < 500
+    assert "777…" in said.out
+    (row, _) = [json.loads(line) for line in command("grade", "--pairs", path, "--json").out.splitlines()]
+    assert row["gold"] == "7" * 100_000
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,18 @@ import gzip
 import io
 import json
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from threading import Event
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 from mctsr.errors import DataError, MissingExtra, UsageError
 from mctsr.problems import Columns, describe, read_gold, read_notes, read_problems
-from mctsr.problems.hub import read_hub
+from mctsr.problems.hub import hub_answers, read_hub
 
 ROWS = [
     {"id": "a", "question": 'He said "no",\nthen left; why?', "answer": "1"},
@@ -199,11 +201,14 @@ class Hub:
 
     def __init__(self, found: dict[str, list[dict[str, object]]] | Exception) -> None:
         self.found = found
+        self.config = SimpleNamespace(HF_HUB_OFFLINE=False)
+        self.offline: list[bool] = []
 
     def disable_progress_bars(self) -> None:
         """Nothing moves here."""
 
     def load_dataset(self, name: str) -> dict[str, list[dict[str, object]]]:
+        self.offline.append(self.config.HF_HUB_OFFLINE)
         if isinstance(self.found, Exception):
             raise self.found
         return self.found
@@ -212,6 +217,7 @@ class Hub:
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Any], None]:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mctsr.problems.hub.hub_answers", lambda: True)
     read_hub.cache_clear()
     return lambda found: monkeypatch.setitem(sys.modules, "datasets", Hub(found))
 
@@ -234,6 +240,49 @@ def test_a_hub_out_of_reach_is_one_line(hub: Callable[[Any], None]) -> None:
     hub(ConnectionError("no route\nto host"))
     with pytest.raises(DataError, match=r"'org/sums' is no file and no data set .*: no route to host; give"):
         read_problems("org/sums")
+
+
+def test_a_hub_that_does_not_answer_is_asked_for_what_is_cached_only(
+    hub: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub({"test": [{"question": "e", "answer": "2"}]})
+    monkeypatch.setattr("mctsr.problems.hub.hub_answers", lambda: False)
+    assert [p.text for p in read_problems("org/sums")] == ["e"]
+    assert sys.modules["datasets"].offline == [True]
+    assert not sys.modules["datasets"].config.HF_HUB_OFFLINE
+    hub(ConnectionError("OfflineModeIsEnabled"))
+    with pytest.raises(DataError, match="the hub does not answer, and it is not cached"):
+        read_problems("org/more")
+
+
+def test_whether_the_hub_answers_is_found_out_in_one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Session:
+        def head(self, address: str, timeout: float) -> None:
+            asked.append((address, timeout))
+            if len(asked) > 1:
+                raise ConnectionError
+
+    monkeypatch.setattr("huggingface_hub.get_session", Session)
+    assert hub_answers()
+    assert not hub_answers()
+    assert len(asked) == 2
+    assert all(seconds <= 5 for _, seconds in asked)
+
+
+def test_a_silent_hub_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = Event()
+
+    class Session:
+        def head(self, address: str, timeout: float) -> None:
+            release.wait(20)
+
+    monkeypatch.setattr("huggingface_hub.get_session", Session)
+    start = time.monotonic()
+    assert not hub_answers(0.1)
+    assert time.monotonic() - start < 5
+    release.set()
 
 
 def test_the_hub_without_its_package_names_the_extra(

@@ -200,7 +200,7 @@ def test_a_count_goes_with_its_noun(n: int, words: str) -> None:
 @pytest.mark.parametrize(
     ("name", "short"),
     [
-        ("/root/models/SmolLM2.Q4_1.gguf", "SmolLM2.Q4_1.gguf"),
+        ("/srv/models/SmolLM2.Q4_1.gguf", "SmolLM2.Q4_1.gguf"),
         ("models/tiny.GGUF", "tiny.GGUF"),
         ("C:\\models\\tiny.gguf", "tiny.gguf"),
         ("/models/Qwen2.5-7B/", "Qwen2.5-7B"),

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 _TOKEN = re.compile(r"\\(?:boxed|fbox)\s*(?:(?P<open>\{)|(?P<digits>[0-9]+))|\\.|[{}]", re.DOTALL)
 _GAP_FILLER = re.compile(r"[\s$}]|\\[()\[\],;:! ]|\\q?quad|\\text\{")
-_JOINERS = {",", "and", ",and"}
+_JOINER = re.compile(r"(?:,|,?(?:and|or))(?:([A-Za-z])=)?")
+_NAME_BEFORE = re.compile(r"([A-Za-z])\s*=[\s$]*$")
 _LONGEST_GAP = 40
 
 
@@ -48,14 +49,18 @@ def find_boxes(text: str) -> list[Box]:
 
 
 def are_neighbours(text: str, left: Box, right: Box) -> bool:
-    """Tell whether only a comma or "and" stands between two boxes of `text`."""
+    """Tell whether only a comma, "and" or "or" stands between two boxes of `text` (and one name before both)."""
     if not 0 <= right.start - left.end <= _LONGEST_GAP:
         return False
-    return _GAP_FILLER.sub("", text[left.end : right.start]) in _JOINERS
+    joiner = _JOINER.fullmatch(_GAP_FILLER.sub("", text[left.end : right.start]))
+    if joiner is None or not joiner[1]:
+        return joiner is not None
+    name = _NAME_BEFORE.search(text, max(left.start - _LONGEST_GAP, 0), left.start)
+    return name is not None and name[1] == joiner[1]
 
 
 def last_group(text: str, boxes: list[Box]) -> list[Box]:
-    """Return the last box together with the neighbours before it that a comma or "and" ties to it."""
+    """Return the last box together with the neighbours before it that a comma, "and" or "or" ties to it."""
     first = len(boxes) - 1
     while first > 0 and are_neighbours(text, boxes[first - 1], boxes[first]):
         first -= 1

@@ -8,6 +8,7 @@ import re
 
 from .notation import clean
 from .numerals import read_numeral
+from .phrases import date_of, is_more_than_a_number, without_aside
 
 LONGEST_BOX = 2000
 LONGEST_CANDIDATE = 400
@@ -28,8 +29,11 @@ _LABEL = re.compile(
 _MATH = re.compile(
     r"(?P<mark>\$\$?)(?P<dollars>[^$]+?)(?P=mark)|\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]", re.DOTALL
 )
-_SENTENCE_END = re.compile(r"\.\s+(?=[A-Z$*(\\])|\s-{2,}|\s[–—]\s|-{3,}|```")
-_REASON = re.compile(r",?\s+(?:because|since|so that|which|where|as\s+(?:we|it|the))\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(
+    r"\.\s+(?=[A-Z$*(\\])|\s-{2,}|-{3,}|```"
+    r"|(?<![0-9)}$])\s[–—]\s|\s[–—]\s(?![0-9$\\(])|,\s(?:and\s)?not\s(?=[$*\\(]*[0-9])"
+)
+_REASON = re.compile(r",?\s+\(?(?:because|since|so that|which|where|as\s+(?:we|it|the))\b", re.IGNORECASE)
 _WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{3,}+(?![A-Za-z]*[({])")
 _TYPESET_WORDS = re.compile(r"\\(?:text\w{0,6}|mbox|mathrm|operatorname|begin|end)\s*\{[^{}]*\}")
 _BLANK_WORDS = re.compile(
@@ -56,6 +60,7 @@ _LETTER_START = re.compile(
 )
 _LETTER_LIST = re.compile(r"\W*([A-Z](?:\s*(?:,|and|&|,\s*and)\s*[A-Z])+)\W*")
 _LETTER_INSIDE = re.compile(r"\(([A-Z])\)|\b(?:option|choice)\s+\(?([A-Z])\b")
+_LETTERED = re.compile(r"\(?[A-J]\)[\s:]+(?=\S)")
 _AFTER_LETTER = {"because", "since", "as", "which", "is", "and", "with", "for", "so", "due", "from", "by"}
 
 
@@ -90,7 +95,10 @@ def read_candidate(text: str, kind: str | None) -> str | None:
         return read_letter(text)
     if is_prose(text):
         return _reduce(text, kind)
-    return text if kind != "number" or _NUMBER.search(text) or "\\" in text else None
+    if kind != "number":
+        return text
+    text = _LETTERED.sub("", text, count=1)
+    return text if _NUMBER.search(text) or "\\" in text else None
 
 
 def read_letter(text: str) -> str | None:
@@ -142,13 +150,17 @@ def is_prose(text: str) -> bool:
 
 def _reduce(text: str, kind: str | None) -> str | None:
     """Cut the answer out of a sentence."""
-    text = _REASON.split(text, maxsplit=1)[0]
+    text = without_aside(_REASON.split(text, maxsplit=1)[0])
+    if is_more_than_a_number(text):
+        return text
     pieces = [_inside(match) for match in _MATH.finditer(text)]
     readable = [piece for piece in pieces if read_numeral(clean(piece)) is not None]
     if readable and kind != "formula":
         return readable[0]
     if pieces:
         return pieces[0]
+    if kind != "number" and (date := date_of(text)):
+        return date
     if kind != "formula" and (number := _number_of_sentence(text)):
         return number
     return text if kind != "number" and len(text.split()) <= _MOST_WORDS else None

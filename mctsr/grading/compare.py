@@ -215,7 +215,7 @@ class Comparer:
             return self._expressions(wanted, given)
         if sorted(map(squeeze, gold)) == sorted(map(squeeze, answer)):
             return Outcome(True, "exact", "the same sides of an equation")
-        left, right = named(gold), named(answer)
+        left, right = named(gold), named(answer, asked=read_numeral(wanted) is not None)
         if left and right and (left[0] == right[0] or not left[0] or not right[0]) and depth < _MOST_NESTED:
             return self._part(left[1], right[1], depth)
         if len(gold) == len(answer):

@@ -29,8 +29,11 @@ _CUE = re.compile(
     | (?P<bracket>\[\s?(?:final\s)?answer\s?\])
     | \banswers?\b[^.\n:=<>"'#]{0,60}?
       (?:\b(?:is|are|was|equals|becomes|(?:would|should|must|will)\sbe)\b|\*{0,2}[:=])(?:\s(?:therefore|thus|simply|hence|then|just|now))?
+    | \banswer\s(?=isn['’]t\s)
+    | \b(?:correct|right|best|final)\s(?:answer\s)?(?:option|choice|letter)\s?(?:is\b|\*{0,2}[:=])
+      (?=[\s*_$\\({]*(?:text\w*\{)?\(?(?-i:[A-J])(?:[).:,*}$]|\s*$))
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
 _WEAK_CUE = re.compile(r"^[ \t*]*A:[ \t*]*", re.MULTILINE)
 _OPTIONS = re.compile(r"^[ \t*]*\(?B[.:)]", re.MULTILINE)
@@ -42,7 +45,7 @@ _LEAD = re.compile(r"(?:[\s*_:=]|```[A-Za-z]*)*")
 
 
 def from_boxes(text: str, kind: str | None) -> str | None:
-    """Read the last usable box, with the neighbours that a comma or "and" ties to it."""
+    """Read the last usable box, with the neighbours that a comma, "and" or "or" ties to it."""
     boxes = find_boxes(text)[-_KEPT_CUES:]
     while boxes and read_box(boxes[-1].content, kind) is None:
         boxes.pop()

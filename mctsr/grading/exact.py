@@ -15,7 +15,7 @@ from .notation import clean, squeeze
 from .numerals import Based, Numeral, read_based, read_numeral
 from .policy import Policy
 from .units import are_different
-from .words import as_option, in_digits, word_key
+from .words import as_option, bare_word, in_digits, same_time, word_key
 
 COMPUTED_TOLERANCE = Fraction(1, 10**6)
 """Relative difference allowed to golds that a program computed (GSM-Hard's convention)."""
@@ -124,8 +124,13 @@ def _is_same_text(wanted: str, given: str) -> bool:
 
 
 def _compare_words(wanted: str, given: str) -> Outcome | None:
-    if {word_key(wanted), word_key(given)} in _OPPOSITES:
+    if (same := same_time(wanted, given)) is not None:
+        return Outcome(same, "exact", "the same time" if same else "different times")
+    (gold, short_gold), (answer, short_answer) = bare_word(wanted), bare_word(given)
+    if {short_gold, short_answer} in _OPPOSITES:
         return Outcome(False, "exact", "opposite words")
+    if len(short_gold) >= 3 and gold.isalpha() and (gold in (answer, short_answer) or answer == short_gold):
+        return Outcome(True, "exact", "the same word")
     return None
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from .candidates import is_refusal, last_number, read_letter
 from .cues import from_boxes, from_marks, from_phrases
+from .phrases import closing_point, date_of
 
 KINDS = ("number", "letter", "formula", None)
 
@@ -23,6 +24,7 @@ _NEW_PROBLEM = re.compile(
 )
 _LITERAL_NEWLINE = re.compile(r"(?<!\\)\\n(?![a-z])")
 _CODE = re.compile(r"```[ \t]*[A-Za-z][^\n]*\n.*?(?:```|\Z)", re.DOTALL)
+_BOLD_OPTION = re.compile(r"\*\*\s*(\(?[A-J]\)\s*[^*]{1,60}?)\s*\*\*\.?")
 _SHORT_REPLY = 300
 _SHORT_LINE = 40
 
@@ -54,7 +56,7 @@ def extract_answer(text: str, kind: str | None = None) -> str | None:
                 return found
     if kind == "formula":
         return None
-    fallback = _last_line_letter if kind == "letter" else _last_number
+    fallback = {"letter": _last_line_letter, "number": _last_number}.get(kind or "", _closing_value)
     return next(filter(None, map(fallback, segments)), None)
 
 
@@ -81,6 +83,18 @@ def _last_number(segment: str) -> str | None:
     if len(segment) <= _SHORT_REPLY and is_refusal(segment):
         return None
     return last_number(_CODE.sub("\n", segment))
+
+
+def _closing_value(segment: str) -> str | None:
+    """Return what the last line says when it is a point, an option or a day, else the last number."""
+    number = _last_number(segment)
+    line = segment.rstrip().rpartition("\n")[2]
+    if option := _BOLD_OPTION.fullmatch(line.strip()):
+        return option[1]
+    if number is None:
+        return None
+    day = date_of(line, last=True)
+    return closing_point(line) or (day if day and last_number(day) == number else number)
 
 
 def _last_line_letter(segment: str) -> str | None:

@@ -12,9 +12,11 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from .compare import Comparer
+from .cues import from_phrases
 from .exact import Outcome, compare_short
 from .extract import extract_answer
 from .notation import clean
+from .phrases import stated_value
 from .policy import Policy
 from .symbolic.asking import Asking
 from .symbolic.pool import LIMIT, MEMORY, UNAVAILABLE, Pool, process_pool
@@ -22,6 +24,7 @@ from .typed import Gold
 
 _MOST_REMEMBERED = 65_536
 _LONGEST_REMEMBERED = 4_000
+_LONGEST_SENTENCE = 200
 _THOUGHT_TAGS = re.compile(r"</?(?:think|thinking|thought|reasoning)>|\\[/?THINK\\]", re.IGNORECASE)
 
 
@@ -160,7 +163,11 @@ class Grader:
         if outcome is None:
             typed = Gold.read(gold) if isinstance(gold, str) else gold
             ask = Asking(self._workers_now, self._limit, self.policy).ask if self._symbolic else None
-            outcome = Comparer(self.policy, ask).compare(typed, answer)
+            comparer = Comparer(self.policy, ask)
+            outcome = comparer.compare(typed, answer)
+            if not outcome.equal and (stated := _stated(answer)) is not None:
+                second = comparer.compare(typed, stated)
+                outcome = second if second.equal or outcome.method == "none" else outcome
         if outcome.method == "none" and not clean(answer):
             outcome = Outcome(False, "no-answer", "the answer is empty")
         self._failed |= outcome.reason == UNAVAILABLE
@@ -180,3 +187,10 @@ class Grader:
         if len(self._seen) >= _MOST_REMEMBERED:
             self._seen.clear()
         self._seen[pair] = grade
+
+
+def _stated(answer: str) -> str | None:
+    """Read the value out of an answer that is a whole sentence, or return None for any other answer."""
+    if " " not in answer or len(answer) > _LONGEST_SENTENCE or "\n" in answer.strip():
+        return None
+    return stated_value(answer) or from_phrases(answer, None)

@@ -71,6 +71,7 @@ _BRACES = [
 _BLANKS = re.compile(r"[ \t\r\n\f\v]+")
 _THIN_GROUPS = re.compile(rf"(?<![0-9.,])([0-9]{{1,3}}(?:{_THIN}[0-9]{{3}})+)(?![0-9])")
 _MONEY = re.compile(r"^\s*[-+]?\s*\$\s*[-+]?[0-9.]")
+_BOLD = re.compile(r"(?<![\w)}\]])\*\*(?=\S)([^*]+)(?<=\S)\*\*(?![\w({\\])")
 _QUOTES = "`'\""
 
 
@@ -121,6 +122,8 @@ def _bare(text: str) -> str:
     if "$" in text:
         money = text.count("$") % 2 == 1 and _MONEY.match(text)
         text = text.replace("$", CURRENCY if money else "")
+    if "**" in text:
+        text = _BOLD.sub(r"\1", text)
     words = text.split()
     text = " ".join(words).strip(_QUOTES).strip()
     while text.startswith("**") or text.endswith("**"):

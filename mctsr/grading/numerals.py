@@ -35,6 +35,7 @@ _NAME = re.compile(
     r"(?:(?:[A-Za-z]+ ){0,4}[A-Za-z]+|\\[A-Za-z]+)(?:_\{?[A-Za-z0-9]+\}?)?'?(?:\s*\([^()=]*\))?"
 )
 _SUM = re.compile(r"[-+*/^().,%\s0-9{}]*(?:\\(?:times|cdot|div|frac)\s*[-+*/^().,%\s0-9{}]*)*")
+_ABOUT = re.compile(r"(?:approximately|approx\.?|about|around|roughly)\s+(?=[^A-Za-z])", re.IGNORECASE)
 _EQUALS = re.compile(r"=|\\approx(?![A-Za-z])")
 _BASED = re.compile(r"((?=[A-Z]*[0-9])[0-9A-Z]+)_\{?([0-9]{1,2})\}?")
 _REPEATING = re.compile(r"([-+]?)\s*([0-9]*)\.([0-9]*)\s*\\(?:overline|bar|dot)\s*\{([0-9]{1,100})\}")
@@ -79,7 +80,7 @@ def read_numeral(cleaned: str) -> Numeral | None:
     if len(cleaned) > LONGEST_ANSWER:
         return None
     name, body = _split_name(cleaned)
-    body = _without_parentheses(body)
+    body = _without_parentheses(_ABOUT.sub("", body) if body[:1].isalpha() else body)
     if repeating := _REPEATING.fullmatch(body):
         return Numeral(_read_repeating(*repeating.groups()), name=name)
     match = _HEAD.match(body)

@@ -88,7 +88,7 @@ def gold_of(
 
     Args:
         value: a number or a text (see `clean_gold`), or a list of them, which is several answers in any order. Text in
-            a list keeps what `clean_gold` leaves of it.
+            a list keeps what `clean_gold` leaves of it, and an answer that a list repeats is due as many times.
         kind: one of `KINDS`; None takes "set" for several answers and "value" otherwise.
         unit: what the value is measured in; LaTeX and dollars are removed.
         tolerance: absolute tolerance, a positive number or its text.
@@ -104,6 +104,7 @@ def gold_of(
     content = tuple(clean_gold(item) for item in _items(value)) if several else (clean_gold(value),)
     if kind in COLLECTIONS and len(content) == 1:
         content = _split(content[0], kind)
+        content = tuple(dict.fromkeys(content)) if kind == "set" else content
     if kind in ("value", "interval") and len(content) != 1:
         raise ValueError(f"gold answer {value!r:.80} holds {len(content)} answers: kind {kind!r} takes one")
     return Gold(kind, content, clean(unit or ""), _tolerance(tolerance))

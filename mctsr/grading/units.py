@@ -61,6 +61,12 @@ _MATHEMATICS_AND_LANGUAGE = """
     squared cubed base power remainder unknown
 """
 _NO_UNITS = frozenset(_MATHEMATICS_AND_LANGUAGE.split())
+_PARTS_OF_NUMBERS = """
+    out percent percents percentage pct multiple multiples product sum difference square squares cube ratio part parts
+    one two three four five six seven eight nine ten eleven twelve twenty hundred thousand million billion total
+    portion portions share shares powers roots degree degrees
+"""
+_TAKE_A_PART = frozenset(_PARTS_OF_NUMBERS.split())
 _WORD = re.compile(r"([^\W\d_]+)\.?(?:\^\{?-?[0-9]\}?)?")
 _POWER = re.compile(r"\^\{?(-?[0-9])\}?")
 _BETWEEN = re.compile(r"[\s/]+|\\cdot|-")
@@ -139,10 +145,17 @@ def _read_words(bare: str, *, glued: bool) -> Tail | None:
     scale = 1
     if not glued and words[0].lower() in _SCALES:
         scale = _SCALES[words.pop(0).lower()]
-    names = [_name_of(word) for word in words]
+    names = [_name_of(word) for word in _without_of(words)]
     if any(name is None for name in names) or (glued and not _may_be_glued(words[0])):
         return None
     return Tail(" ".join(name for name in names if name) + _power_of(words), scale, False)
+
+
+def _without_of(words: list[str]) -> list[str]:
+    """Drop the "of" in `cups of feed`, which counts cups; `out of five` and `percent of sales` stay."""
+    if len(words) != 3 or words[1] != "of" or {words[0].lower(), words[2].lower()} & _TAKE_A_PART:
+        return words
+    return [words[0], words[2]] if words[2].isalpha() else words
 
 
 def _may_be_glued(word: str) -> bool:

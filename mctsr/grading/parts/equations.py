@@ -6,6 +6,7 @@ Knows cleaned texts; solves nothing.
 import re
 
 from mctsr.grading.notation import squeeze
+from mctsr.grading.numerals import read_numeral
 
 from .relations import SIGN
 
@@ -13,6 +14,7 @@ _NAME = re.compile(
     r"(?:[A-Za-z]+(?: [A-Za-z]+){0,3}|\\[A-Za-z]+)(?:_\{?[A-Za-z0-9]+\}?)?'{0,2}(?:\^\{-1\})?\s*"
     r"(?:\([A-Za-z](?:,\s*[A-Za-z])*\))?"
 )
+_PARAMETERS = frozenset("abcdkmnpqrs")
 
 
 def equation_sides(cleaned: str) -> list[str]:
@@ -31,10 +33,21 @@ def is_name(side: str) -> bool:
     return bool(_NAME.fullmatch(side.strip()))
 
 
-def named(sides: list[str]) -> tuple[str, str] | None:
-    """Give the name and the value of `name = value` or `value = name`, or no name and a value alone."""
+def _is_asked_for(side: str) -> bool:
+    """Tell whether a side only adds two or more parameters up: `m + n`, but not `x + y`, which is a line."""
+    letters = [term.strip() for term in re.split(r"[-+]", side)]
+    return len(set(letters)) > 1 and set(letters) <= _PARAMETERS
+
+
+def named(sides: list[str], *, asked: bool = False) -> tuple[str, str] | None:
+    """Give the name and the value of `name = value` or `value = name`, or no name and a value alone.
+
+    Where a number was `asked` for, a sum of parameters is a name as well: `m + n = 204`.
+    """
     if len(sides) == 1:
         return "", sides[0]
+    if asked and len(sides) == 2 and _is_asked_for(sides[0]) and read_numeral(sides[1]):
+        return "", sides[1]
     if len(sides) == 2 and is_name(sides[0]):
         return squeeze(sides[0]), sides[1]
     if len(sides) == 2 and is_name(sides[1]):

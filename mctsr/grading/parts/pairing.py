@@ -31,9 +31,9 @@ def ordered(wanted: Sequence[str], given: Sequence[str], part: Part) -> Outcome:
 
 
 def unordered(wanted: Sequence[str], given: Sequence[str], part: Part, quick: Quick) -> Outcome:
-    """Find each gold part a partner of its own; a part written twice counts once where the lengths differ."""
+    """Find each gold part a partner of its own; a repeat that only the answer has counts once."""
     if len(wanted) != len(given):
-        wanted, given = _distinct(wanted), _distinct(given)
+        given = _distinct(given)
     if len(wanted) != len(given):
         return _different_lengths(wanted, given)
     free = list(range(len(given)))

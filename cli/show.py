@@ -219,6 +219,8 @@ def _node_facts(screen: Screen, id: str, view: "NodeView") -> None:
     screen.line(one_line(view.fate), wrap=True)
     word = Span(view.verdict, verdict_style(view.verdict))
     screen.line(f"Q {number(node['value'])} · N {node['visits']} · answer {_answer(node['answer'])} ", word)
+    if view.why:
+        screen.line(Span(f"graded: {one_line(view.why)}", QUIET), wrap=True)
     if len(view.moments) > 1:
         steps = ", ".join(f"ask {m.ask}: Q {number(m.value)} N {m.visits}" for m in view.moments)
         screen.line(Span(f"history: {steps}", QUIET), wrap=True)

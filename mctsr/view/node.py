@@ -32,6 +32,7 @@ class NodeView:
     Attributes:
         node: Its record.
         verdict: As in `Line`.
+        why: How the grader came to it, with the gold answer; "" when it said nothing of this answer.
         selected: Whether the recipe took its answer.
         children: Ids of its children.
         chosen_by: Numbers of the asks in which the selector chose it.
@@ -43,6 +44,7 @@ class NodeView:
 
     node: NodeRecord
     verdict: Word
+    why: str
     selected: bool
     children: list[int]
     chosen_by: list[int]
@@ -66,6 +68,7 @@ class NodeView:
         return cls(
             node=node,
             verdict=word_of(node["answer"], grade),
+            why=_why(node["answer"], grade),
             selected=number == tree["selected"],
             children=[other["id"] for other in tree["nodes"] if other["parent"] == number],
             chosen_by=[ask["ask"] for ask in asks if ask["node"] == number],
@@ -137,3 +140,8 @@ def _in(asks: Sequence[int]) -> str:
 
 def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
+
+
+def _why(answer: str | None, grade: GradeRecord | None) -> str:
+    said = grade["verdicts"].get(answer) if grade and answer is not None else None
+    return f"{said['method']}, {said['reason']} (gold {grade['gold']})" if grade and said else ""

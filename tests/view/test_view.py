@@ -217,3 +217,12 @@ def test_a_model_that_is_a_file_goes_by_its_last_part(name: str, short: str) -> 
 def test_ends_are_said_in_words_and_those_of_own_stoppers_as_they_are() -> None:
     assert ending("rollouts") == "all rollouts done"
     assert ending("my own reason") == "my own reason"
+
+
+def test_a_node_tells_how_its_answer_was_graded() -> None:
+    wrong = next(each["id"] for each in CLIPS["nodes"] if each["answer"] == "70")
+    said = GRADE["verdicts"]["70"]
+    assert NodeView.of(CLIPS, wrong, GRADE).why == f"{said['method']}, {said['reason']} (gold 72)"
+    assert NodeView.of(CLIPS, wrong, None).why == ""
+    silent = tree("p", [node(0, answer=None)], None)
+    assert NodeView.of(silent, 0, GRADE).why == ""

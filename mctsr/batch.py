@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
 
-from mctsr.errors import RunError, UsageError
+from mctsr.errors import RunError, UsageError, user_path
 from mctsr.lm.connect import Connected
 from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.parts import Problem
@@ -190,7 +190,7 @@ def _settled(
     recipe = chosen.build()
     if settings.width is not None:
         recipe = replace(recipe, width=settings.width)
-    prompts = Prompts(Path(settings.prompts).expanduser() if settings.prompts else None)
+    prompts = Prompts(user_path(settings.prompts) if settings.prompts else None)
     name = re.sub(r"[^\w.-]+", "-", f"{Path(settings.recipe).name}-{word}")
     kept = {problem.id: gold[problem.id] for problem in problems if problem.id in gold}
     return Plan(name, problems, chosen, recipe, prompts, settings, kept, data)

@@ -3,8 +3,7 @@
 Knows which setting goes where, and how a source is named so that it can be found again.
 """
 
-from pathlib import Path
-
+from mctsr.errors import user_path
 from mctsr.lm.options import Settings
 from mctsr.parts import Problem
 
@@ -62,7 +61,7 @@ def chosen_skips(source: str, settings: Settings, stdin: str | None = None) -> t
 
 def lasting_name(source: str) -> str:
     """Return a source in the form that names it from any folder: an absolute path, or a data set's name."""
-    return source if is_hub_name(source) else str(Path(source).expanduser().resolve())
+    return source if is_hub_name(source) else str(user_path(source).resolve())
 
 
 def _columns(settings: Settings) -> Columns:

@@ -12,7 +12,6 @@ import numpy as np
 from mctsr.kernels import walk
 from mctsr.kernels.node import (
     DONE,
-    NODE,
     NONE,
     PLANTED,
     TRUNCATED,
@@ -21,6 +20,7 @@ from mctsr.kernels.node import (
     UNSCORED,
     Floats,
     Nodes,
+    fresh,
 )
 
 
@@ -76,7 +76,7 @@ class Tree:
     """
 
     def __init__(self, *, low: float = 0.0) -> None:
-        self.nodes: Nodes = np.zeros(16, dtype=NODE)
+        self.nodes: Nodes = fresh(16)
         self.states: list[State] = []
         self.front: list[int] = []
         self.side: dict[str, Floats] = {}
@@ -101,7 +101,9 @@ class Tree:
         """
         node = len(self.states)
         if node == len(self.nodes):
-            self.nodes = np.concatenate([self.nodes, np.zeros(len(self.nodes), dtype=NODE)])
+            grown = fresh(2 * node)
+            grown[:node] = self.nodes
+            self.nodes = grown
             self.side = {k: np.concatenate([v, np.full(len(v), np.nan)]) for k, v in self.side.items()}
         state.twin = self._first_with.setdefault(state.text, node)
         if state.twin == node:
@@ -120,7 +122,6 @@ class Tree:
         state = self.states[node]
         state.samples.extend(samples)
         self.nodes["n_rewards"][node] = len(state.samples)
-        self.nodes["value_sum"][node] += sum(sample.value for sample in samples)
         self.nodes["raw"][node] = state.samples[-1].raw
         self.nodes["flags"][node] &= ~np.uint32(UNJUDGED | UNSCORED)
 

@@ -1,12 +1,12 @@
 """The 64-byte node, its picture and its sentinels.
 
-     0        8         16      20         24      28      32
-     ├ value ─┼ value_sum┼ visits┼ in_flight┼ parent┼ first ┤   what selection reads
-     32     36     40           44      48          52      56    60      64
-     ├ last ─┼ next ┼ n_children ┼ depth ┼ n_rewards ┼ prior ┼ raw ┼ flags ┤
+     0       8        12          16      20     24      28      32
+     ├ value ┼ visits ┼ in_flight ┼ first ┼ next ┼ prior ┼ flags ┤   what selection reads
+     32          40       44     48           52      56          60    64
+     ├ value_sum ┼ parent ┼ last ┼ n_children ┼ depth ┼ n_rewards ┼ raw ┤
 
-One record is one cache line. Kernels take the whole array and read columns (`nodes["visits"]`), the only style
-that compiles, runs without JIT and passes strict typing alike.
+One record is one cache line, where `fresh` lays them. Kernels take the whole array and read columns
+(`nodes["visits"]`), the only style that compiles, runs without JIT and passes strict typing alike.
 """
 
 from typing import TypeAlias
@@ -23,26 +23,34 @@ UNJUDGED = 4  # no verdict has come yet, or the recipe has no judge
 PLANTED = 8  # written by the recipe, not by the model; never an answer
 TRUNCATED = 16  # the model was cut off
 TWIN = 32  # the same text as an earlier node
+SPENT = 64  # has children, and every way down from it ends in DONE; descents turn away
 
 NODE = np.dtype(
     [
         ("value", "f8"),
-        ("value_sum", "f8"),
         ("visits", "i4"),
         ("in_flight", "i4"),
-        ("parent", "i4"),
         ("first", "i4"),
-        ("last", "i4"),
         ("next", "i4"),
+        ("prior", "f4"),
+        ("flags", "u4"),
+        ("value_sum", "f8"),
+        ("parent", "i4"),
+        ("last", "i4"),
         ("n_children", "i4"),
         ("depth", "i4"),
         ("n_rewards", "i4"),
-        ("prior", "f4"),
         ("raw", "f4"),
-        ("flags", "u4"),
     ]
 )
 
 Nodes: TypeAlias = NDArray[np.void]
 Ids: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+
+
+def fresh(n: int) -> Nodes:
+    """Return `n` zeroed records, the first at the start of a cache line; NumPy alone aligns to 16 bytes."""
+    raw = np.zeros(n * NODE.itemsize + NODE.itemsize, dtype=np.uint8)
+    skip = -raw.ctypes.data % NODE.itemsize
+    return raw[skip : skip + n * NODE.itemsize].view(NODE)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mctsr.kernels import walk
-from mctsr.kernels.node import DONE, NODE, NONE, UNJUDGED, UNSCORED
+from mctsr.kernels.node import DONE, NODE, NONE, UNJUDGED, UNSCORED, fresh
 from tests.kernels import reference
 from tests.kernels.reference import Forest, Plain, forests
 
@@ -15,9 +15,10 @@ from tests.kernels.reference import Forest, Plain, forests
 def test_a_node_is_one_cache_line_and_selection_reads_its_first_half() -> None:
     assert NODE.itemsize == 64
     offsets = {name: NODE.fields[name][1] for name in NODE.names or ()} if NODE.fields else {}
-    for name in ("value", "value_sum", "visits", "in_flight", "parent", "first"):
+    for name in ("value", "visits", "in_flight", "first", "next", "prior", "flags"):
         assert offsets[name] < 32
     assert all(offsets[name] % 8 == 0 for name in ("value", "value_sum"))
+    assert [fresh(n).ctypes.data % 64 for n in (1, 7, 10_000)] == [0, 0, 0]
 
 
 @given(forests())

@@ -48,9 +48,11 @@ if TYPE_CHECKING:
     )
     from mctsr.prompting import Prompts
     from mctsr.recipe import Recipe
-    from mctsr.select.anywhere import Anywhere, Stored, by_value, uct_mctsr, uct_mctsr_code
+    from mctsr.select.anywhere import Anywhere
     from mctsr.select.chain import Chain
     from mctsr.select.frontier import Frontier
+    from mctsr.select.pools import Stored
+    from mctsr.select.scores import by_value, uct_mctsr, uct_mctsr_code
     from mctsr.stop import Limits, first_of, max_depth, never, no_gain, rollouts_done
     from mctsr.tree import Sample, State, Tree
 
@@ -130,9 +132,9 @@ _HOME = {
     ),
     "mctsr.prompting": ("Prompts",),
     "mctsr.recipe": ("Recipe",),
-    "mctsr.select.anywhere": (
-        "Anywhere",
-        "Stored",
+    "mctsr.select.anywhere": ("Anywhere",),
+    "mctsr.select.pools": ("Stored",),
+    "mctsr.select.scores": (
         "by_value",
         "uct_mctsr",
         "uct_mctsr_code",

@@ -1,12 +1,15 @@
 """The model as one ask sees it: prompts are filled, places are named, costs are counted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from mctsr.errors import PromptError, ServerError
 from mctsr.lm.base import LM, Completion, Message, Place, Request, Role, Tally
 from mctsr.prompting import Prompts
+
+T = TypeVar("T")
 
 
 @asynccontextmanager
@@ -21,6 +24,16 @@ async def siblings() -> AsyncIterator[asyncio.TaskGroup]:
             yield group
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
+
+
+async def all_of(works: Iterable[Callable[[], Coroutine[object, object, T]]]) -> list[T]:
+    """Run all side by side, as `siblings` does, and return their results in order; one alone needs no task."""
+    starts = list(works)
+    if len(starts) == 1:
+        return [await starts[0]()]
+    async with siblings() as group:
+        tasks = [group.create_task(start()) for start in starts]
+    return [task.result() for task in tasks]
 
 
 def leaving() -> RuntimeError:

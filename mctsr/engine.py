@@ -12,19 +12,17 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from mctsr.caller import Caller
+from mctsr.draws import CHOOSING, FOLDING, Dice
 from mctsr.errors import RecipeError, UsageError
 from mctsr.kernels.node import NONE
 from mctsr.lm.base import LM, Tally
 from mctsr.parts import Ask, Ledger, Path, Problem
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
-from mctsr.rollout import Asked, Before, Change, Done, Event, Folded, Stopped, fold, work
+from mctsr.rollout import Asked, Change, Done, Event, Folded, Stopped, fold, work
 from mctsr.stop import Limits
 from mctsr.tree import Tree
 
@@ -78,7 +76,7 @@ async def search(
     seed: int = 0,
     prompts: Prompts | None = None,
     limits: Limits | None = None,
-    watch: Callable[[Event], None] = lambda _: None,
+    watch: Callable[[Event], None] | None = None,
     decisions: Decisions | None = None,
 ) -> Outcome:
     """Grow one tree for `problem`.
@@ -90,7 +88,7 @@ async def search(
         seed: The run's seed; every choice of the search derives from it and the problem's id.
         prompts: What the parts say to the model; the shipped prompts when None.
         limits: What the problem may cost.
-        watch: Receives every event, in order.
+        watch: Receives every event, in order; without one, none is made.
         decisions: Where choices made by the clock are kept.
 
     Raises:
@@ -126,7 +124,7 @@ class _Search:
     seed: int
     prompts: Prompts
     limits: Limits
-    watch: Callable[[Event], None]
+    watch: Callable[[Event], None] | None
     decisions: Decisions | None
     ledger: Ledger = field(default_factory=Ledger)
     flights: deque[_Flight] = field(default_factory=deque)
@@ -136,12 +134,7 @@ class _Search:
     def __post_init__(self) -> None:
         self.tree = Tree(low=self.recipe.judge.low if self.recipe.judge else 0.0)
         self.began = time.monotonic()
-        name = f"{self.seed}\x1f{self.problem.id}".encode("utf-8", "surrogatepass")
-        self.entropy = int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
-
-    def rng(self, number: int, stage: int) -> np.random.Generator:
-        """Make the generator of one ask (stage 0: choosing, 1: folding); load cannot change it."""
-        return np.random.default_rng([self.entropy, number, stage])
+        self.dice = Dice(self.seed, self.problem.id)
 
     def launch(self, ask: Ask) -> None:
         """Start the work of `ask`."""
@@ -153,7 +146,8 @@ class _Search:
         path = None if opening else Path.to(ask.node, self.tree, self.problem)
         task = asyncio.create_task(work(self.recipe, self.problem, path, ask, caller))
         self.flights.append(_Flight(number, ask, caller, task))
-        self.watch(Asked(self.problem.id, number, ask.node, ask.n, ask.again))
+        if self.watch:
+            self.watch(Asked(self.problem.id, number, ask.node, ask.n, ask.again))
 
     async def arrived(self) -> bool:
         """Wait for the oldest ask, or for all behind a barrier; False when the clock ends the search."""
@@ -180,17 +174,20 @@ class _Search:
         self.stop = _Stop(reason, failed=not self.tree.answers())
 
     def tell(self) -> None:
-        """Fold what arrived, in ask order."""
-        for _ in range(len(self.flights) if self.recipe.selector.barrier else 1):
+        """Fold what arrived, in ask order; the selector learns of a generation when all of it is folded."""
+        selector, born = self.recipe.selector, list[int]()
+        for left in reversed(range(len(self.flights) if selector.barrier else 1)):
             number, ask, caller, task = self.flights.popleft()
             self.tree.mark(ask.node, -1)
-            before = Before(self.tree)
-            done, rng = task.result(), self.rng(number, 1)
-            change = fold(self.tree, self.recipe, self.ledger, number, ask, done, rng=rng)
+            change = fold(self.tree, self.recipe, self.ledger, number, ask, task.result())
+            born += change.born
+            if not left:
+                selector.tell(self.tree, self.dice.of(number, FOLDING), born)
             self.folds += 1
             self.ledger.folds += number > 0
             self.ledger.tally.add(caller.tally)
-            self.watch(Folded.of(self.problem.id, number, change, before, self.tree, caller.tally))
+            if self.watch:
+                self.watch(Folded.of(self.problem.id, number, change, self.tree, caller.tally))
             # Draining after a stop can still show that the server is broken.
             self.stop = self.broken(number, change) or self.stop or self.enough()
 
@@ -201,7 +198,7 @@ class _Search:
             room = self.recipe.width - len(self.flights)
             if room < 1 or (selector.barrier and self.flights):
                 return
-            asks = selector.ask(self.tree, self.rng(self.ledger.asks + 1, 0), room)
+            asks = selector.ask(self.tree, self.dice.of(self.ledger.asks + 1, CHOOSING), room)
             for ask in asks:
                 if not 0 <= ask.node < len(self.tree) or ask.n < 1:
                     raise RecipeError(f"the selector asked {ask} of a tree of {len(self.tree)} nodes")
@@ -242,5 +239,6 @@ class _Search:
         """Close the search."""
         unscored = self.recipe.judge is not None and self.tree.best() is None
         stop = self.stop or _Stop("all unscored" if unscored else "exhausted")
-        self.watch(Stopped(self.problem.id, stop.reason, stop.failed))
+        if self.watch:
+            self.watch(Stopped(self.problem.id, stop.reason, stop.failed))
         return Outcome(self.tree, self.ledger, stop.reason, stop.failed)

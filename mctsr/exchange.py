@@ -53,11 +53,13 @@ class Path:
     @classmethod
     def to(cls, node: int, tree: Tree, problem: Problem) -> "Path":
         """Take the path from the root to `node`."""
-        taken = []
-        for i in tree.line(node):
-            state = tree.states[i]
-            samples = tuple(state.samples)
-            taken.append(PathNode(i, state.text, state.answer, state.work, samples, tree.has(i, PLANTED)))
+        ids = tree.line(node)
+        planted = (tree.nodes["flags"][ids] & PLANTED).astype(bool).tolist()
+        states = [tree.states[i] for i in ids]
+        taken = [
+            PathNode(i, state.text, state.answer, state.work, tuple(state.samples), by_recipe)
+            for i, state, by_recipe in zip(ids, states, planted, strict=True)
+        ]
         return cls(problem, tuple(taken))
 
     def plus(self, draft: "Draft") -> "Path":

@@ -81,11 +81,18 @@ class Selector(Protocol):
         """Hand out at most `room` asks (a barrier selector: a generation); none means wait, or exhausted."""
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
-        """Learn which nodes an ask gave birth to, after their backup; may change `tree.front`."""
+        """Learn which nodes an ask gave birth to, after their backup; a barrier selector: a whole generation.
+
+        It may change `tree.front` and end or prune nodes, but no visits and no value of an older node.
+        """
 
 
 class Backup(Protocol):
-    """What a new evaluation changes."""
+    """What a new evaluation changes.
+
+    One that writes visits and values only between the judged node and its root says so with an attribute
+    `wide = False`: then no more than that path is looked at when the changes of a fold are recorded.
+    """
 
     def __call__(self, tree: Tree, node: int) -> None:
         """Update visits and values after `node` was judged."""

@@ -6,60 +6,34 @@ The first half is asynchronous and sees paths only; the second half is synchrono
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.random import Generator
-
-from mctsr.caller import Caller, leaving, siblings
+from mctsr.caller import Caller, all_of, leaving, siblings
+from mctsr.changes import Before, Row
 from mctsr.errors import ServerError
-from mctsr.kernels.node import DONE, NONE
+from mctsr.kernels.node import NONE
 from mctsr.lm.base import Tally
 from mctsr.parts import Ask, Draft, Fault, Ledger, Path, Problem, Unscored, Verdict
 from mctsr.recipe import Recipe
 from mctsr.tree import State, Tree
 
 
-class Row(NamedTuple):
-    """A node's numbers after a fold."""
-
-    id: int
-    visits: int
-    value: float
-
-
-class Before:
-    """The numbers before a fold, to say afterwards which rows changed."""
-
-    def __init__(self, tree: Tree) -> None:
-        used = tree.nodes[: len(tree)]
-        self._visits, self._values = used["visits"].copy(), used["value"].copy()
-
-    def changed(self, tree: Tree) -> tuple[Row, ...]:
-        """Return the rows that are new or differ."""
-        used, old = tree.nodes[: len(tree)], len(self._visits)
-        visits, values = used["visits"], used["value"]
-        same = (visits[:old] == self._visits) & ((values[:old] == self._values) | np.isnan(self._values))
-        same &= np.isnan(values[:old]) == np.isnan(self._values)
-        ids = [*np.flatnonzero(~same).tolist(), *range(old, len(tree))]
-        return tuple(Row(i, int(visits[i]), float(values[i])) for i in ids)
-
-
 class Change(NamedTuple):
     """What a fold did to the tree.
 
     Attributes:
+        before: How things stood; what else changed is told by comparison, after the selector was told.
         born: Ids of the new nodes.
         judged: Ids that got a new sample, once for each.
         unscored: Ids that got a new reason instead, once for each.
-        ended: Ids that can no longer grow from here on.
         faults: What went wrong, in words.
     """
 
+    before: Before
     born: list[int]
     judged: list[int]
     unscored: list[int]
-    ended: list[int]
     faults: list[str]
 
 
@@ -79,6 +53,7 @@ class Folded:
     """An ask's results are in the tree: a `Change`, and how things stand afterwards.
 
     Attributes:
+        ended: Ids that can no longer grow from here on.
         changed: Every row that differs from before.
         front: The population.
         tally: What the ask cost.
@@ -96,10 +71,11 @@ class Folded:
     tally: Tally
 
     @classmethod
-    def of(cls, problem: str, ask: int, change: Change, before: Before, tree: Tree, tally: Tally) -> "Folded":
+    def of(cls, problem: str, ask: int, change: Change, tree: Tree, tally: Tally) -> "Folded":
         """Describe a fold that is in the tree."""
-        born, judged, unscored, ended = (tuple(ids) for ids in change[:4])
-        changed, front, faults = before.changed(tree), tuple(tree.front), tuple(change.faults)
+        born, judged, unscored = (tuple(ids) for ids in (change.born, change.judged, change.unscored))
+        ended, changed = change.before.ended(tree), change.before.changed(tree)
+        front, faults = tuple(tree.front), tuple(change.faults)
         return cls(problem, ask, born, judged, unscored, ended, changed, front, faults, tally)
 
 
@@ -130,17 +106,12 @@ async def work(recipe: Recipe, problem: Problem, path: Path | None, ask: Ask, ll
         Refused, ServerGone: The run cannot go on.
     """
     async with siblings() as group:
-        growing = group.create_task(_drafts(recipe, problem, path, ask, llm))
         again = group.create_task(_verdict(recipe, path, -1, llm)) if path and ask.again else None
-        drafts = await growing
+        drafts = await _drafts(recipe, problem, path, ask, llm)
         base = path or Path(problem, ())
-        judging = [
-            group.create_task(_verdict(recipe, base.plus(draft), i, llm, draft.unscored))
-            if isinstance(draft, Draft)
-            else None
-            for i, draft in enumerate(drafts)
-        ]
-    verdicts = [None if task is None else task.result() for task in judging]
+        verdicts = await all_of(
+            partial(_judged, recipe, base, i, draft, llm) for i, draft in enumerate(drafts)
+        )
     return Done(drafts, verdicts, None if again is None else again.result())
 
 
@@ -156,6 +127,15 @@ async def _drafts(
         return [Fault.of(error)]
     except SystemExit:
         raise leaving() from None
+
+
+async def _judged(
+    recipe: Recipe, base: Path, number: int, draft: Draft | Fault, llm: Caller
+) -> Verdict | Unscored | None:
+    """Judge a draft below `base`, if it came to be."""
+    if not isinstance(draft, Draft) or recipe.judge is None:
+        return None
+    return await _verdict(recipe, base.plus(draft), number, llm, draft.unscored)
 
 
 async def _verdict(
@@ -177,11 +157,10 @@ async def _verdict(
     return found
 
 
-def fold(
-    tree: Tree, recipe: Recipe, ledger: Ledger, number: int, ask: Ask, done: Done, *, rng: Generator
-) -> Change:
+def fold(tree: Tree, recipe: Recipe, ledger: Ledger, number: int, ask: Ask, done: Done) -> Change:
     """Put an ask's results into the tree: the asked node's new sample, the children, each with its backup."""
-    change = Change([], [], [], [], [])
+    before = Before(tree, ask.node, wide=getattr(recipe.backup, "wide", True))
+    change = Change(before, [], [], [], [])
     verdicts = [(ask.node, done.again), *_bear(tree, number, ask, done, change)]
     # Children come before any backup: one that asks whether a node is a leaf must see what the ask made of it.
     server = any(isinstance(draft, Fault) and draft.server for draft in done.drafts)
@@ -190,9 +169,7 @@ def fold(
             server |= _score(tree, recipe, ledger, node, verdict, change)
     fruit = [node for node in change.born if recipe.judge is None or tree.scored(node)]
     ledger.server_faults = ledger.server_faults + 1 if server and not fruit else 0
-    recipe.selector.tell(tree, rng, change.born)
-    best = tree.best()
-    ledger.best.append(-math.inf if best is None else tree.value(best))
+    ledger.best.append(before.best(tree, ledger.best[-1] if ledger.best else -math.inf))
     return change
 
 
@@ -203,16 +180,14 @@ def _bear(
     for draft, verdict in zip(done.drafts, done.verdicts, strict=True):
         if isinstance(draft, Fault):
             change.faults.append(draft.reason)
-            if not draft.server and ask.node != NONE and not tree.has(ask.node, DONE):
+            if not draft.server and ask.node != NONE:
                 tree.end(ask.node, draft.reason)
-                change.ended.append(ask.node)
             continue
         state = State(draft.text, draft.answer, draft.work, ask=number)
         node = tree.add(ask.node, state, planted=draft.planted, truncated=draft.truncated, prior=draft.prior)
         change.born.append(node)
         if draft.done:
             tree.end(node, "finished")
-            change.ended.append(node)
         yield node, verdict
 
 

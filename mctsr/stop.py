@@ -89,8 +89,9 @@ def max_depth(depth: int) -> Stopper:
         raise RecipeError(f"max_depth is {depth}; it is a number of refinements, 0 for off")
 
     def stop(tree: Tree, ledger: Ledger) -> str | None:
-        deepest = tree.nodes["depth"][: len(tree)].max(initial=0)
-        return "max depth" if depth and deepest >= depth else None
+        if not depth:
+            return None
+        return "max depth" if tree.nodes["depth"][: len(tree)].max(initial=0) >= depth else None
 
     return stop
 

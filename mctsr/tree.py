@@ -4,16 +4,19 @@ The tree knows nothing of problems, models or recipes. It is append-only; a node
 A column view must never be kept across an `await`: growth replaces the array.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 import numpy as np
 
-from mctsr.kernels import walk
+from mctsr.kernels import descent, walk
+from mctsr.kernels.highest import highest
 from mctsr.kernels.node import (
     DONE,
     NONE,
     PLANTED,
+    SPENT,
     TRUNCATED,
     TWIN,
     UNJUDGED,
@@ -22,6 +25,8 @@ from mctsr.kernels.node import (
     Nodes,
     fresh,
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ class Tree:
         nodes: NODE, shape [capacity]; rows past `len(tree)` are unused.
         states: One `State` a node.
         front: The population: particles, beams, the state of a chain, the finalists.
+        ended: Ids of the nodes that can no longer grow, in the order in which they ended.
         side: Arrays that one part owns, by name; see `own_array`.
         low: Lower bound of the judge's scale; what work in flight counts as.
     """
@@ -79,9 +85,12 @@ class Tree:
         self.nodes: Nodes = fresh(16)
         self.states: list[State] = []
         self.front: list[int] = []
+        self.ended: list[int] = []
         self.side: dict[str, Floats] = {}
         self.low = low
         self._first_with: dict[str, int] = {}
+        self._kept: dict[str, object] = {}
+        self._pruned: dict[int, str] = {}
 
     def __len__(self) -> int:
         return len(self.states)
@@ -97,7 +106,8 @@ class Tree:
     ) -> int:
         """Append a node under `parent` (NONE for a root) and return its id.
 
-        An equal text is a separate node, flagged and pointing at its first twin.
+        An equal text is a separate node, flagged and pointing at its first twin. A child of a pruned node is
+        pruned from the start.
         """
         node = len(self.states)
         if node == len(self.nodes):
@@ -115,11 +125,17 @@ class Tree:
         self.nodes["raw"][node] = np.nan
         walk.link(self.nodes, node, parent)
         self.states.append(state)
+        if parent != NONE and self.has(parent, SPENT):
+            descent.reopen(self.nodes, parent)
+        if parent in self._pruned:
+            self.prune(node, self._pruned[parent])
         return node
 
     def judged(self, node: int, samples: tuple[Sample, ...]) -> None:
         """Record new evaluations of `node`; backups read them afterwards."""
         state = self.states[node]
+        if self.has(node, UNSCORED):
+            descent.reopen(self.nodes, int(self.nodes["parent"][node]))
         state.samples.extend(samples)
         self.nodes["n_rewards"][node] = len(state.samples)
         self.nodes["raw"][node] = state.samples[-1].raw
@@ -130,17 +146,36 @@ class Tree:
         self.states[node].unscored.append(reason)
         if not self.states[node].samples:
             self.nodes["flags"][node] = (self.nodes["flags"][node] & ~np.uint32(UNJUDGED)) | UNSCORED
+            descent.spend(self.nodes, node)
 
     def end(self, node: int, reason: str) -> None:
-        """Close `node` for good: no selector hands it out again."""
-        self.states[node].ended = reason
-        self.nodes["flags"][node] |= DONE
+        """Close `node` for good: no selector hands it out again. The first reason stays."""
+        if not self.has(node, DONE):
+            self.states[node].ended = reason
+            self.nodes["flags"][node] |= DONE
+            self.ended.append(node)
+            descent.spend(self.nodes, node)
+
+    def prune(self, node: int, reason: str) -> None:
+        """Close `node` and everything below it, also what is added there later."""
+        for i in reversed(self.below(node)):
+            self._pruned.setdefault(i, reason)
+            self.end(i, reason)
 
     def own_array(self, name: str) -> Floats:
         """Return the side array `name`, f8, shape [capacity], NaN where nothing was written."""
         if name not in self.side:
             self.side[name] = np.full(len(self.nodes), np.nan)
         return self.side[name]
+
+    def keep(self, name: str, make: Callable[[], T]) -> T:
+        """Return what a part keeps beside the tree under `name`; `make` makes it at the first call.
+
+        A name belongs to one part, which must ask for the same type each time.
+        """
+        if name not in self._kept:
+            self._kept[name] = make()
+        return cast(T, self._kept[name])
 
     def mark(self, node: int, delta: int) -> None:
         """Count work in flight on the path of `node`; NONE marks nothing."""
@@ -169,11 +204,21 @@ class Tree:
 
     def line(self, node: int) -> list[int]:
         """Return the ids from the root to `node`."""
-        ids = []
+        ids, parents = [], self.nodes["parent"]
         while node != NONE:
             ids.append(node)
-            node = int(self.nodes["parent"][node])
+            node = int(parents[node])
         return ids[::-1]
+
+    def below(self, node: int) -> list[int]:
+        """Return the ids of `node` and everything under it, parents first."""
+        ids = [node]
+        for above in ids:
+            child = int(self.nodes["first"][above])
+            while child != NONE:
+                ids.append(child)
+                child = int(self.nodes["next"][child])
+        return ids
 
     def answers(self) -> list[int]:
         """Return the ids of the nodes that the model wrote, planted ones left out."""
@@ -181,9 +226,5 @@ class Tree:
 
     def best(self) -> int | None:
         """Return the scored, unplanted node with the largest value; the first one wins ties."""
-        used = self.nodes[: len(self)]
-        out = (used["flags"] & (UNSCORED | UNJUDGED | PLANTED)) != 0
-        values = np.where(out, -np.inf, used["value"])
-        if not len(values) or out.all():
-            return None
-        return int(np.argmax(values))
+        best = highest(self.nodes, 0, len(self))
+        return None if best == NONE else best

@@ -3,8 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.support.llama import llama_server
+
+# The first example of a kernel's test may compile the kernel.
+settings.register_profile("mctsr", deadline=None)
+settings.load_profile("mctsr")
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,8 @@ ROOT = Path(__file__).parent.parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("kernels", "prompting", "grading", "lm.base"),
-    ("tree", "caller"),
-    ("exchange",),
+    ("tree", "caller", "draws"),
+    ("exchange", "changes"),
     ("parts",),
     ("recipe",),
     ("select", "expand", "judge", "backup", "stop", "answer", "lm"),
@@ -37,7 +37,9 @@ WITHOUT_GOLD = LAYER_OF["recipes"]
 FILE_LINES = 250
 BODY_LINES = {"kernels": 60}
 OTHER_BODY_LINES = 40
-POSITIONAL = 6
+#: Numba knows no keyword-only parameters, so kernels may take more.
+POSITIONAL = {"kernels": 8}
+OTHER_POSITIONAL = 6
 NESTING = 3
 MODULES_A_FOLDER = 16
 
@@ -217,8 +219,9 @@ def too_many_parameters(modules: list[Module]) -> list[str]:
             exempt = module.unit == "recipes" or (module.unit == "cli" and function.name in commands)
             taken = [arg.arg for arg in function.args.posonlyargs + function.args.args]
             count = len(taken) - (taken[:1] in (["self"], ["cls"]))
-            if count > POSITIONAL and not exempt:
-                complaints.append(f"{module.name}.{function.name}: {count} positional, at most {POSITIONAL}")
+            limit = POSITIONAL.get(module.unit, OTHER_POSITIONAL)
+            if count > limit and not exempt:
+                complaints.append(f"{module.name}.{function.name}: {count} positional, at most {limit}")
     return complaints
 
 
@@ -328,6 +331,7 @@ KEPT = [
     {"mctsr/tree.py": body(40), "mctsr/kernels/walk.py": body(60)},
     {"mctsr/tree.py": "class A:\n    def f(self, a, b, c, d, e, f, *, g): ...\n"},
     {"mctsr/recipes/a.py": f"def mctsr({SEVEN}): ...\n"},
+    {"mctsr/kernels/walk.py": f"def f({SEVEN}, h): ...\n"},
     {"cli/show.py": f"@app.command()\ndef show({SEVEN}): ...\n"},
     {"cli/main.py": "app.command('show')(show.show)\n", "cli/show.py": f"def show({SEVEN}): ...\n"},
     {"mctsr/tree.py": blocks(3)},
@@ -378,6 +382,7 @@ BROKEN: list[tuple[Rule, str, dict[str, str]]] = [
     (too_long_bodies, "41 lines", {"mctsr/tree.py": body(41)}),
     (too_long_bodies, "61 lines", {"mctsr/kernels/walk.py": body(61)}),
     (too_many_parameters, "7 positional", {"mctsr/tree.py": f"def f({SEVEN}): ...\n"}),
+    (too_many_parameters, "9 positional", {"mctsr/kernels/walk.py": f"def f({SEVEN}, h, i): ...\n"}),
     (too_many_parameters, "7 positional", {"cli/render.py": f"def draw({SEVEN}): ...\n"}),
     (
         too_many_parameters,

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from mctsr.errors import ContextOverflow, Refused, ServerError, UsageError
 from mctsr.kernels.node import DONE, PLANTED, TRUNCATED, TWIN, UNSCORED
 from mctsr.lm.base import Completion, Place, Tally, Usage
 from mctsr.lm.scripted import Reply, Scripted
+from mctsr.parts import Ask
 from mctsr.recipe import Recipe
 from mctsr.recipes import RECIPES
 from mctsr.rollout import Asked, Event, Folded, Stopped
@@ -120,6 +122,42 @@ async def test_the_first_call_is_the_same_in_every_recipe() -> None:
         place, request = lm.calls[0]
         seen.add((place, request.messages, request.role, request.temperature, request.schema is None))
     assert len(seen) == 1
+
+
+class Drawing:
+    """Asks each of the newest generation for two children, and notes what it was told and what it drew."""
+
+    roots = 3
+
+    def __init__(self, *, barrier: bool) -> None:
+        self.barrier = barrier
+        self.told: list[list[int]] = []
+        self.drawn: list[float] = []
+
+    def ask(self, tree: Tree, rng: np.random.Generator, room: int) -> Sequence[Ask]:
+        self.drawn.append(rng.random())
+        return [Ask(node, 2) for node in self.told[-1] if not tree.has(node, PLANTED)]
+
+    def tell(self, tree: Tree, rng: np.random.Generator, born: Sequence[int]) -> None:
+        self.drawn.append(rng.random())
+        self.told.append(list(born))
+
+
+async def test_a_barrier_selector_is_told_once_a_generation_when_all_of_it_is_folded() -> None:
+    selector = Drawing(barrier=True)
+    _, _, events = await grow(replace(recipe("mctsr", rollouts=9), selector=selector), graded(hashed))
+    assert selector.told == [[0, 1, 2, 3], list(range(4, 10)), list(range(10, 22))]
+    assert [e.ask for e in events if isinstance(e, Folded)] == list(range(10))
+
+
+@pytest.mark.parametrize("barrier", [True, False])
+async def test_a_part_draws_from_the_stream_of_its_ask_and_stage(barrier: bool) -> None:
+    selector = Drawing(barrier=barrier)
+    await grow(replace(recipe("mctsr", rollouts=2), selector=selector), graded(hashed))
+    entropy = int.from_bytes(blake2b(b"0\x1fp", digest_size=8).digest(), "big")
+    # Choosing the next ask is stage 0, folding one is stage 1; a generation is told at its last ask.
+    stages = [(0, 1), (1, 0), (3, 1)] if barrier else [(0, 1), (1, 0), (1, 1), (2, 1), (3, 1)]
+    assert selector.drawn == [np.random.default_rng([entropy, *stage]).random() for stage in stages]
 
 
 # Unscored, empty, truncated

@@ -30,7 +30,8 @@ from mctsr.parts import Path as TreePath
 from mctsr.prompting import Prompts
 from mctsr.recipes.registry import choose
 from mctsr.runs.attempt import Attempt, Terms, attempt
-from mctsr.select.anywhere import Anywhere, by_value
+from mctsr.select.anywhere import Anywhere
+from mctsr.select.scores import by_value
 from mctsr.stop import Limits
 
 

@@ -1,8 +1,9 @@
 """What all expanders share: one draft a coroutine, faults kept apart, texts read for their answer."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 
-from mctsr.caller import Caller, leaving, siblings
+from mctsr.caller import Caller, all_of, leaving
 from mctsr.errors import ServerError
 from mctsr.grading import extract_answer
 from mctsr.lm.base import Completion
@@ -18,9 +19,7 @@ async def together(makers: Iterable[Callable[[], Awaitable[Draft]]]) -> Sequence
     Raises:
         Refused, ServerGone: The run cannot go on.
     """
-    async with siblings() as group:
-        tasks = [group.create_task(_one(make)) for make in makers]
-    return [task.result() for task in tasks]
+    return await all_of(partial(_one, make) for make in makers)
 
 
 async def _one(make: Callable[[], Awaitable[Draft]]) -> Draft | Fault:

@@ -140,11 +140,11 @@ def is_placeholder(text: str) -> bool:
 
 def is_prose(text: str) -> bool:
     """Tell whether a text is language rather than an answer in notation (units are no language)."""
-    if read_numeral(clean(text)) is not None:
-        return False
     cleaned = clean(_TYPESET_WORDS.sub(" ", text))
     words = _WORD.findall(cleaned)
-    starts_with_word = bool(words) and cleaned.startswith(words[0]) and "=" not in cleaned
+    if not words or read_numeral(clean(text)) is not None:
+        return False
+    starts_with_word = cleaned.startswith(words[0]) and "=" not in cleaned
     return len(words) >= 2 or (starts_with_word and any(char.isdigit() for char in cleaned))
 
 

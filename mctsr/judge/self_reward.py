@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from mctsr.caller import Caller, siblings
+from mctsr.caller import Caller, all_of
 from mctsr.errors import RecipeError, ServerError
 from mctsr.parts import Path, Unscored, Verdict
 from mctsr.tree import Sample
@@ -65,9 +66,7 @@ class SelfReward:
 
     async def judge(self, path: Path, draft: int, llm: Caller) -> Verdict | Unscored:
         """Score the path's last answer; a sample that is lost takes no other along."""
-        async with siblings() as group:
-            tasks = [group.create_task(self._sample(path, draft, i, llm)) for i in range(self.samples)]
-        found = [task.result() for task in tasks]
+        found = await all_of(partial(self._sample, path, draft, i, llm) for i in range(self.samples))
         scores = tuple(sample for sample in found if isinstance(sample, Sample))
         lost = tuple(sample for sample in found if isinstance(sample, Unscored))
         return Verdict(scores, lost) if scores else lost[0]

@@ -47,6 +47,8 @@ NODE = np.dtype(
 Nodes: TypeAlias = NDArray[np.void]
 Ids: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+#: What a rule needs besides the tree: up to four numbers, in the order that the rule says.
+Constants: TypeAlias = tuple[float, float, float, float]
 
 
 def fresh(n: int) -> Nodes:

@@ -3,6 +3,9 @@
 from .jit import kernel
 from .node import DONE, NONE, UNJUDGED, UNSCORED, Floats, Ids, Nodes
 
+#: What closes a node with enough children; see `candidates`.
+BETTER, AS_GOOD, NUMBER, EITHER = range(4)
+
 
 @kernel
 def link(nodes: Nodes, node: int, parent: int) -> None:
@@ -33,17 +36,18 @@ def link(nodes: Nodes, node: int, parent: int) -> None:
 @kernel
 def mark(nodes: Nodes, node: int, delta: int) -> None:
     """Add `delta` to `in_flight` on the path from `node` to its root."""
-    parents, in_flight = nodes["parent"], nodes["in_flight"]
-    while node != NONE:
-        in_flight[node] += delta
-        node = parents[node]
+    while node >= 0:
+        row = nodes[node]
+        row["in_flight"] += delta
+        node = row["parent"]
 
 
 @kernel
-def fully_expanded(nodes: Nodes, node: int, measure: Floats, open_below: int, or_equal: bool) -> bool:
-    """Say whether `node` has `open_below` children and one of its scored children beats it.
+def fully_expanded(nodes: Nodes, node: int, measure: Floats, open_below: int, closed_by: int) -> bool:
+    """Say whether `node` may get no further child, by one of the conditions of this module.
 
-    Asks in flight at the node itself count as children whose worth nobody knows yet: they close it.
+    Asks in flight at the node itself count as children whose worth nobody knows yet: where a better child is
+    asked for, they close it.
     """
     flags, nexts, in_flight = nodes["flags"], nodes["next"], nodes["in_flight"]
     pending = in_flight[node]
@@ -53,25 +57,28 @@ def fully_expanded(nodes: Nodes, node: int, measure: Floats, open_below: int, or
         pending -= in_flight[child]
         scored = flags[child] & (UNSCORED | UNJUDGED) == 0
         beaten |= scored and measure[child] > measure[node]
-        beaten |= scored and or_equal and measure[child] == measure[node]
+        beaten |= scored and closed_by == AS_GOOD and measure[child] == measure[node]
         child = nexts[child]
-    return bool(nodes["n_children"][node] + pending >= open_below and (beaten or pending > 0))
+    full = nodes["n_children"][node] + pending >= open_below
+    if closed_by == NUMBER:
+        return bool(full)
+    if closed_by == EITHER:
+        return bool(full or beaten)
+    return bool(full and (beaten or pending > 0))
 
 
 @kernel
-def candidates(nodes: Nodes, size: int, measure: Floats, open_below: int, or_equal: bool, out: Ids) -> int:
+def candidates(nodes: Nodes, size: int, measure: Floats, open_below: int, closed_by: int, out: Ids) -> int:
     """List the scored, unfinished nodes that are not fully expanded.
-
-    A node is fully expanded when it has `open_below` children, counting asks in flight at the node itself,
-    and one of its scored children measures more than the node does (or as much, with `or_equal`).
-    Source: MCTSr, arXiv:2406.07394, section 3.2; `or_equal` as in its released code.
 
     Args:
         nodes: NODE, shape [capacity].
         size: Number of nodes in use.
         measure: f8, shape [>= size]; what is compared.
         open_below: Number of children; negative keeps every scored, unfinished node.
-        or_equal: Whether an equal child closes the node too.
+        closed_by: BETTER: `open_below` children and one that measures more than the node (MCTSr, arXiv:2406.07394,
+            section 3.2). AS_GOOD: or as much (its released code). NUMBER: `open_below` children. EITHER:
+            `open_below` children, or one that measures more (MC-NEST's released code).
         out: int64, shape [>= size]; receives the ids, ascending.
 
     Returns:
@@ -82,7 +89,7 @@ def candidates(nodes: Nodes, size: int, measure: Floats, open_below: int, or_equ
     for node in range(size):
         if flags[node] & (DONE | UNSCORED | UNJUDGED):
             continue
-        if open_below < 0 or not fully_expanded(nodes, node, measure, open_below, or_equal):
+        if open_below < 0 or not fully_expanded(nodes, node, measure, open_below, closed_by):
             out[count] = node
             count += 1
     return count

@@ -180,7 +180,8 @@ class Tally:
         self.retried += completion.retries
         self.truncated += completion.finish == "length"
         self.empty += not completion.text.strip()
-        self.wire = self.wire.union(completion.wire)
+        if completion.wire:
+            self.wire = self.wire.union(completion.wire)
 
     def fail(self, error: BaseException, *, attempt: int = 0) -> None:
         """Add a call that raised; one that was cancelled has not failed."""

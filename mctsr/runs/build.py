@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from mctsr.answer import first, majority
+from mctsr.changes import Row
 from mctsr.engine import Outcome
 from mctsr.kernels.node import NONE, PLANTED, TRUNCATED
 from mctsr.lm.base import Tally
 from mctsr.parts import Problem, Selected
-from mctsr.rollout import Asked, Event, Folded, Row
+from mctsr.rollout import Asked, Event, Folded
 from mctsr.stop import Limits
 from mctsr.tree import Tree
 

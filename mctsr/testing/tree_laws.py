@@ -110,21 +110,29 @@ class _Grower:
 
 
 def check_backup(
-    backup: Backup, reference: Callable[[Tree], Sequence[float]], *, visits_are_rewards: bool = True
+    backup: Backup,
+    reference: Callable[[Tree], Sequence[float]],
+    *,
+    visits_are_rewards: bool = True,
+    visits: Callable[[Tree], Sequence[int]] | None = None,
 ) -> None:
     """After every score of a random tree, all values equal the reference's.
+
+    One that declares `wide = False` writes nothing off the path of the judged node, and none writes anything but
+    `value`, `visits` and `value_sum`.
 
     Args:
         backup: The part.
         reference: Computes each node's value from parents and samples alone; NaN where there is none.
         visits_are_rewards: Whether a node's visits are the number of its samples.
+        visits: Computes each node's visits in place of that, e.g. `samples_below`.
 
     Raises:
-        LawBroken: A value or a count differs.
+        LawBroken: A value or a count differs, or a row or column changed that may not.
     """
     for seed in range(20):
         rng, tree = np.random.default_rng(seed), Tree(low=-100.0)
-        grower = _Grower(tree, rng, backup)
+        grower = _Grower(tree, rng, _watched(backup))
         for _ in range(30):
             scored = [node for node in range(len(tree)) if tree.scored(node)]
             if scored and rng.random() < 0.4:
@@ -135,5 +143,48 @@ def check_backup(
             expected = np.asarray(reference(tree), dtype=np.float64)
             same = np.allclose(used["value"], expected, rtol=1e-12, atol=1e-12, equal_nan=True)
             law(same, f"values are {used['value'].tolist()}, the reference says {expected.tolist()}")
-            counted = not visits_are_rewards or (used["visits"] == used["n_rewards"]).all()
-            law(bool(counted), f"visits are {used['visits'].tolist()}, rewards {used['n_rewards'].tolist()}")
+            _count(tree, visits or (_rewards if visits_are_rewards else None))
+
+
+def samples_below(tree: Tree) -> list[int]:
+    """Count the samples of each node and of all below it: the visits of backups that count every one on its path."""
+    counts = _rewards(tree)
+    for node in range(len(tree) - 1, -1, -1):
+        above = tree.parent(node)
+        if above is not None:
+            counts[above] += counts[node]
+    return counts
+
+
+def _rewards(tree: Tree) -> list[int]:
+    return [int(n) for n in tree.nodes["n_rewards"][: len(tree)]]
+
+
+def _count(tree: Tree, expected: Callable[[Tree], Sequence[int]] | None) -> None:
+    found = tree.nodes["visits"][: len(tree)].tolist()
+    law(expected is None or found == list(expected(tree)), f"visits are {found}, rewards {_rewards(tree)}")
+
+
+def _watched(backup: Backup) -> Backup:
+    """Wrap `backup` so that each call is held against what it may write."""
+
+    def watched(tree: Tree, node: int) -> None:
+        before = tree.nodes.copy()
+        backup(tree, node)
+        for name in set(before.dtype.names or ()) - {"value", "visits", "value_sum"}:
+            same = tree.nodes[name].tobytes() == before[name].tobytes()
+            law(
+                same,
+                f"judging node {node} changed `{name}`; a backup writes value, visits and value_sum alone",
+            )
+        path = tree.line(node)
+        off = [
+            i for i in range(len(before)) if before[i].tobytes() != tree.nodes[i].tobytes() and i not in path
+        ]
+        narrow = not getattr(backup, "wide", True)
+        law(
+            not (narrow and off),
+            f"judging node {node} changed rows {off} off its path; declare `wide = True`",
+        )
+
+    return watched

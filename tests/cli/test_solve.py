@@ -497,10 +497,14 @@ def test_ctrl_c_stops_cleanly_and_the_run_goes_on_afterwards(
 
 
 def test_ctrl_c_before_the_server_is_there_leaves_nothing_behind(serve: Serve, data: Path) -> None:
-    process = running(serve(loading=60.0), data, "--wait-for-server", "60", "--display", "none")
-    time.sleep(2)
+    server = serve(loading=60.0)
+    process = running(server, data, "--wait-for-server", "60", "--display", "none")
+    for _ in range(600):
+        if server.gets:
+            break
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=5) == ("", "interrupted; nothing was begun\n")
+    assert process.communicate(timeout=10) == ("", "interrupted; nothing was begun\n")
     assert process.returncode == 130
     assert not Path("here").exists()
 

@@ -64,8 +64,8 @@ def in_flight(forest: Forest, node: int) -> int:
     return forest[node].asks + sum(in_flight(forest, child) for child in forest[node].children)
 
 
-def candidates(forest: Forest, measure: list[float], open_below: int, or_equal: bool) -> list[int]:
-    """List who may grow: MCTSr's leaves and nodes that are not fully expanded."""
+def candidates(forest: Forest, measure: list[float], open_below: int, closed_by: str) -> list[int]:
+    """List who may grow: leaves and nodes that are not fully expanded, by the condition of that name."""
     found = []
     for i, plain in enumerate(forest):
         if plain.flags:
@@ -73,8 +73,9 @@ def candidates(forest: Forest, measure: list[float], open_below: int, or_equal: 
         full = open_below >= 0 and len(plain.children) + plain.asks >= open_below
         scored = [measure[child] for child in plain.children if forest[child].scored]
         best = max(scored, default=-math.inf)
-        beaten = best > measure[i] or (or_equal and best == measure[i])
-        if not (full and (beaten or plain.asks)):
+        beaten = best > measure[i] or (closed_by == "as good" and best == measure[i])
+        closed = {"number": full, "either": full or (open_below >= 0 and beaten)}
+        if not closed.get(closed_by, full and (beaten or bool(plain.asks))):
             found.append(i)
     return found
 

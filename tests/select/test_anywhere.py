@@ -10,7 +10,9 @@ from mctsr.backup import HalfOwnHalfBestChild, MctsrCode
 from mctsr.errors import RecipeError
 from mctsr.kernels.node import Floats, Ids
 from mctsr.parts import Ask, Backup, Rule
-from mctsr.select.anywhere import Anywhere, Stored, by_value, uct_mctsr
+from mctsr.select.anywhere import Anywhere
+from mctsr.select.pools import Stored
+from mctsr.select.scores import by_value, uct_mctsr
 from mctsr.tree import Sample, State, Tree
 
 RNG = np.random.default_rng(0)

@@ -17,9 +17,11 @@ from mctsr.expand.refine import REFUSAL, SelfRefine
 from mctsr.judge.self_reward import SelfReward
 from mctsr.kernels.node import DONE, PLANTED, UNSCORED
 from mctsr.parts import Ask, Backup, Draft, Fault, Path, Problem, Selected, Selector, Unscored, Verdict
-from mctsr.select.anywhere import Anywhere, Stored, by_value, uct_mctsr, uct_mctsr_code
+from mctsr.select.anywhere import Anywhere
 from mctsr.select.chain import Chain
 from mctsr.select.frontier import Frontier
+from mctsr.select.pools import Stored
+from mctsr.select.scores import by_value, uct_mctsr, uct_mctsr_code
 from mctsr.stop import never
 from mctsr.testing.laws import (
     LawBroken,

@@ -5,7 +5,8 @@ from mctsr.backup import HalfOwnHalfBestChild
 from mctsr.expand.refine import REFUSAL, SelfRefine
 from mctsr.judge.self_reward import SelfReward
 from mctsr.recipe import Recipe
-from mctsr.select.anywhere import Anywhere, uct_mctsr
+from mctsr.select.anywhere import Anywhere
+from mctsr.select.scores import uct_mctsr
 from mctsr.stop import first_of, max_depth, no_gain, rollouts_done
 
 

@@ -5,7 +5,8 @@ from mctsr.backup import MctsrCode
 from mctsr.expand.refine import REFUSAL, SelfRefine
 from mctsr.judge.self_reward import SelfReward, fifty_from_95
 from mctsr.recipe import Recipe
-from mctsr.select.anywhere import Anywhere, Stored
+from mctsr.select.anywhere import Anywhere
+from mctsr.select.pools import Stored
 from mctsr.stop import rollouts_done
 
 

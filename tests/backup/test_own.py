@@ -7,7 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mctsr.backup import HalfOwnHalfBestChild, MctsrCode, OwnValue, half_min_mean, mean
+from mctsr.backup import (
+    DecayedSum,
+    DeepSearch,
+    DeepSearchCode,
+    HalfOwnHalfBestChild,
+    LlamaBerry,
+    MctsrCode,
+    Mean,
+    MeanOfEnds,
+    OwnValue,
+    half_min_mean,
+    mean,
+)
 from mctsr.parts import Backup
 from mctsr.tree import Sample, State, Tree
 
@@ -122,3 +134,50 @@ def test_the_released_code_leaves_inner_nodes_above_inner_nodes_stale() -> None:
     backup(tree, 2)
     assert tree.nodes["value"][:3].tolist() == [25, 45, 90]
     assert tree.own_array("ucb")[0] == 25
+
+
+@pytest.mark.parametrize(
+    "backup", [Mean(), MeanOfEnds(), DecayedSum(), DeepSearch(), DeepSearchCode(), LlamaBerry()]
+)
+def test_whole_numbers_are_rewards_like_any_other(backup: Backup) -> None:
+    whole, real = chain([1], [0, 1]), chain([1.0], [0.0, 1.0])
+    for tree in (whole, real):
+        for node in range(2):
+            backup(tree, node)
+    assert whole.nodes["value"][:2].tolist() == real.nodes["value"][:2].tolist()
+
+
+def test_a_node_judged_again_adds_one_visit_for_each_new_sample() -> None:
+    backup, tree = Mean(), chain([10], [20, 30])
+    for node in range(2):
+        backup(tree, node)
+    assert (tree.nodes["visits"][:2].tolist(), tree.nodes["value"][:2].tolist()) == ([3, 2], [20, 25])
+    tree.judged(1, samples(40, 50))
+    backup(tree, 1)
+    assert (tree.nodes["visits"][:2].tolist(), tree.nodes["value"][:2].tolist()) == ([5, 4], [30, 35])
+
+
+def test_a_first_play_value_gives_way_to_the_first_reward() -> None:
+    backup, tree = Mean(births_count=False), chain([10], [20])
+    for node in range(2):
+        backup(tree, node)
+    assert (tree.nodes["visits"][:2].tolist(), tree.nodes["value"][:2].tolist()) == ([0, 0], [10, 20])
+    tree.judged(1, samples(60))
+    backup(tree, 1)
+    assert (tree.nodes["visits"][:2].tolist(), tree.nodes["value"][:2].tolist()) == ([1, 1], [60, 60])
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_a_step_stays_with_itself_until_an_end_is_reached(counts: bool) -> None:
+    backup, tree = MeanOfEnds(steps_count=counts), chain([10], [80])
+    for node in (1, 0):
+        backup(tree, node)
+    assert tree.nodes["visits"][:2].tolist() == [counts, counts]
+    assert tree.nodes["value"][:2].tolist() == [10, 80]
+    end = tree.add(1, State("end"))
+    tree.end(end, "finished")
+    tree.judged(end, samples(100))
+    backup(tree, end)
+    n = 2 if counts else 1
+    assert tree.nodes["visits"][:3].tolist() == [n, n, 1]
+    assert tree.nodes["value"][:3].tolist() == ([55, 90, 100] if counts else [100, 100, 100])

@@ -1,0 +1,66 @@
+"""A node's own value: the statistic of its samples, which of them are new, and what follows for its visits.
+
+Own values live in the side array "own" (NaN where a node has no sample), the number of samples that a backup
+has already counted in "backed". Nothing here looks at another node.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from mctsr.tree import Sample, Tree
+
+Statistic = Callable[[Sequence[Sample]], float]
+
+
+def half_min_mean(samples: Sequence[Sample]) -> float:
+    """½ (min + mean) of the samples' values. MCTSr, arXiv:2406.07394, section 3.3."""
+    values = [sample.value for sample in samples]
+    return 0.5 * (min(values) + sum(values) / len(values))
+
+
+def mean(samples: Sequence[Sample]) -> float:
+    """Mean of the samples' values; of samples that are 0 or 1 it is the success rate of an MC estimate."""
+    return sum(sample.value for sample in samples) / len(samples)
+
+
+def own_value(tree: Tree, node: int, statistic: Statistic) -> None:
+    """Write the statistic of `node` to the side array "own"; its visits become the number of its samples."""
+    tree.own_array("own")[node] = statistic(tree.states[node].samples)
+    tree.nodes["visits"][node] = tree.nodes["n_rewards"][node]
+
+
+class News(NamedTuple):
+    """What no backup has counted yet: the new samples of a node, and whether it had none before."""
+
+    samples: Sequence[Sample]
+    first: bool
+
+
+def news(tree: Tree, node: int) -> News:
+    """Return the samples of `node` that came since the last call for it, and remember that they were seen."""
+    backed, samples = tree.own_array("backed"), tree.states[node].samples
+    seen = 0 if math.isnan(backed[node]) else int(backed[node])
+    backed[node] = len(samples)
+    return News(samples[seen:], seen == 0)
+
+
+def evaluated(tree: Tree, node: int, statistic: Statistic) -> News:
+    """Write the statistic of `node` to the side array "own" and return its news; visits stay as they are."""
+    tree.own_array("own")[node] = statistic(tree.states[node].samples)
+    return news(tree, node)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnValue:
+    """value = own: a node's value is its own statistic; nothing is spread."""
+
+    wide: ClassVar[bool] = False
+
+    statistic: Statistic = mean
+
+    def __call__(self, tree: Tree, node: int) -> None:
+        """Update `node` alone."""
+        own_value(tree, node, self.statistic)
+        tree.nodes["value"][node] = tree.own_array("own")[node]

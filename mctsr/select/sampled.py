@@ -1,0 +1,111 @@
+"""One candidate of many, by chance instead of by the largest score: functions `choose(scores, rng) -> index`.
+
+Each goes into `Anywhere(choose=…)`. A weight below zero counts as zero and one that is no number too; when nothing
+has a weight all candidates count alike. Candidates with a score of +inf come before all others.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import Generator
+
+from mctsr.errors import RecipeError
+from mctsr.kernels.node import Floats, Ids
+
+Choose = Callable[[Floats, Generator], int]
+
+
+def importance(scores: Floats, rng: Generator, *, pi: Floats | None = None) -> int:
+    """P(i) = max(u_i pi_i, 0) / sum_j max(u_j pi_j, 0); uniform when the sum is 0.
+
+    Without `pi` this is MCTSr's importance sampling over UCT values, arXiv:2406.07394, section 3.4; with it
+    MC-NEST's, arXiv:2411.15645. The released code of MC-NEST (corei5/MC_NEST_GPT) lets a negative weight into the
+    cumulative sum, where it takes probability from its neighbours; here it is zero.
+
+    Args:
+        scores: f8, shape [n], n >= 1; the u_i.
+        rng: The randomness; one number is drawn.
+        pi: f8, shape [n]; the strategy, MC-NEST's `nash`; None for the same everywhere.
+
+    Returns:
+        An index below n.
+    """
+    weights = _endless(scores) if pi is None else _endless(scores) * pi
+    return _drawn(weights, rng)
+
+
+def pairwise_importance(scores: Floats, rng: Generator, *, pi: Floats | None = None) -> int:
+    """P(i < j) ~ |u_i - u_j| pi_i pi_j, and the higher of the two; uniform over candidates when the sum is 0.
+
+    Source: MC-NEST, arXiv:2411.15645, with its released code. A single candidate is chosen.
+
+    Args:
+        scores: f8, shape [n], n >= 1; the u_i.
+        rng: The randomness; one number is drawn.
+        pi: f8, shape [n]; the strategy; None for the same everywhere.
+
+    Returns:
+        An index below n.
+    """
+    u = _endless(scores)
+    share = np.ones(len(u)) if pi is None else np.maximum(pi, 0.0)
+    first, second = np.triu_indices(len(u), 1)
+    weights = np.abs(u[first] - u[second]) * share[first] * share[second]
+    if not np.nansum(weights) > 0.0:
+        return int(rng.integers(len(u)))
+    pair = _drawn(weights, rng)
+    i, j = int(first[pair]), int(second[pair])
+    return j if u[j] > u[i] else i
+
+
+def top_k(scores: Floats, k: int) -> Ids:
+    """Return the indices of the `k` largest scores, best first; the first wins ties, NaN comes last.
+
+    Args:
+        scores: f8, shape [n].
+        k: How many; all when there are fewer.
+
+    Returns:
+        int64, shape [min(k, n)].
+    """
+    order: Ids = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+    return order[:k]
+
+
+def among_top(k: int) -> Choose:
+    """Choose evenly among the `k` largest scores.
+
+    Raises:
+        RecipeError: `k` is below 1.
+    """
+    if k < 1:
+        raise RecipeError(f"k is {k}; it is the number of candidates to choose among, at least 1")
+
+    def choose(scores: Floats, rng: Generator) -> int:
+        best = top_k(scores, k)
+        return int(rng.choice(best))
+
+    return choose
+
+
+def widening_limit(k: float, alpha: float, n: float) -> int:
+    """Return ceil(k * N ** alpha), the number of children that a node with N visits may have; at least 1.
+
+    Source: progressive widening, Couetoux et al. 2011, "Continuous upper confidence trees".
+    """
+    return max(math.ceil(k * math.pow(n, alpha)), 1)
+
+
+def _endless(scores: Floats) -> Floats:
+    """Make a score of +inf 1 and everything else 0, if there is one."""
+    endless: Floats = np.isposinf(scores).astype(np.float64)
+    return endless if endless.any() else scores
+
+
+def _drawn(weights: Floats, rng: Generator) -> int:
+    total = np.cumsum(np.maximum(np.nan_to_num(weights, nan=0.0, neginf=0.0), 0.0))
+    if not total[-1] > 0.0:
+        return int(rng.integers(len(total)))
+    last = int(np.searchsorted(total, total[-1]))  # the last one that has a weight
+    return min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), last)

@@ -41,12 +41,20 @@ def recipes(
             metavar="NAME", help="A name, module:function or file.py:function.", show_default=False
         ),
     ] = None,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="List the rules that recipes are made of, with their sources.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """List the recipes, or show one with its arguments."""
     from mctsr.recipes.registry import names
 
     screen = Screen()
+    if rules:
+        if name is not None:
+            raise typer.BadParameter("--rules takes no NAME; it lists all rules")
+        _show_rules(screen, json=json)
+        return
     known = names()
     if name is not None:
         _show_one(screen, name, known.get(name, name), json=json)
@@ -57,6 +65,17 @@ def recipes(
         return
     columns = [Column("recipe"), Column("what it is", least=30), Column("function", least=20)]
     screen.table(columns, [[Span(e["name"], "bold"), e["description"], e["source"]] for e in entries])
+
+
+def _show_rules(screen: Screen, *, json: bool) -> None:
+    from mctsr.recipes.rules import rules
+
+    found = rules()
+    if json:
+        screen.json([rule._asdict() for rule in found])
+        return
+    columns = [Column("kind"), Column("rule"), Column("what it does", least=30), Column("source", least=30)]
+    screen.table(columns, [[r.kind, Span(r.name, "bold"), r.formula, r.source] for r in found])
 
 
 def _show_one(screen: Screen, name: str, source: str, *, json: bool) -> None:

@@ -6,9 +6,29 @@ Everything that a recipe of your own needs is a name of this package; importing 
 import importlib
 from typing import TYPE_CHECKING
 
+# fmt: off
 if TYPE_CHECKING:
     from mctsr.answer import best_value, finalists, first, last, majority, weighted_vote
-    from mctsr.backup import HalfOwnHalfBestChild, OwnValue, half_min_mean, mean
+    from mctsr.backup import (
+        DecayedSum,
+        DeepSearch,
+        DeepSearchCode,
+        HalfOwnHalfBestChild,
+        LlamaBerry,
+        Max,
+        McNest,
+        MctsrCode,
+        Mean,
+        MeanOfEnds,
+        MedS3Comp,
+        MinimumOfSteps,
+        OwnValue,
+        ProductOfSteps,
+        VisitWeighted,
+        half_min_mean,
+        mean,
+    )
+    from mctsr.backup.amaf import AmafMean
     from mctsr.caller import Caller
     from mctsr.engine import Outcome, search
     from mctsr.errors import (
@@ -48,126 +68,110 @@ if TYPE_CHECKING:
     )
     from mctsr.prompting import Prompts
     from mctsr.recipe import Recipe
-    from mctsr.select.anywhere import Anywhere
+    from mctsr.select.anywhere import Anywhere, Choose, greedy
     from mctsr.select.chain import Chain
+    from mctsr.select.descent import Descent, RootNoise, Widening
     from mctsr.select.frontier import Frontier
-    from mctsr.select.pools import Stored
-    from mctsr.select.scores import by_value, uct_mctsr, uct_mctsr_code
+    from mctsr.select.grave import Grave, Mcps
+    from mctsr.select.gumbel import Gumbel
+    from mctsr.select.particles import Particles, Weight
+    from mctsr.select.pools import FrontierDeepSearch, OmegaPrm, Stored, nash
+    from mctsr.select.population import Beams, Subtrees
+    from mctsr.select.sampled import among_top, importance, pairwise_importance, top_k
+    from mctsr.select.scores import (
+        by_value,
+        i_mcts,
+        puct,
+        puct_alphazero,
+        puct_masprm_inference,
+        uct,
+        uct_deepsearch,
+        uct_llama_berry,
+        uct_masprm,
+        uct_masprm_inference,
+        uct_mc_nest,
+        uct_mctsr,
+        uct_mctsr_code,
+        uct_meds3,
+        uct_prior,
+        uct_rap,
+        uct_rest_mcts,
+        uct_rstar_math,
+    )
+    from mctsr.select.step_code import step_code, step_form
+    from mctsr.select.thompson import Beta, Gaussian, Thompson, thompson_beta, thompson_gaussian
     from mctsr.stop import Limits, first_of, max_depth, never, no_gain, rollouts_done
     from mctsr.tree import Sample, State, Tree
 
 _HOME = {
-    "mctsr.answer": (
-        "best_value",
-        "finalists",
-        "first",
-        "last",
-        "majority",
-        "weighted_vote",
-    ),
+    "mctsr.answer": ("best_value", "finalists", "first", "last", "majority", "weighted_vote"),
     "mctsr.backup": (
-        "HalfOwnHalfBestChild",
-        "OwnValue",
-        "half_min_mean",
-        "mean",
+        "DecayedSum", "DeepSearch", "DeepSearchCode", "HalfOwnHalfBestChild", "LlamaBerry", "Max",
+        "McNest", "MctsrCode", "Mean", "MeanOfEnds", "MedS3Comp", "MinimumOfSteps", "OwnValue",
+        "ProductOfSteps", "VisitWeighted", "half_min_mean", "mean",
     ),
+    "mctsr.backup.amaf": ("AmafMean",),
     "mctsr.caller": ("Caller",),
-    "mctsr.engine": (
-        "Outcome",
-        "search",
-    ),
+    "mctsr.engine": ("Outcome", "search"),
     "mctsr.errors": (
-        "ContextOverflow",
-        "MctsrError",
-        "RecipeError",
-        "Refused",
-        "ServerError",
-        "ServerGone",
+        "ContextOverflow", "MctsrError", "RecipeError", "Refused", "ServerError", "ServerGone",
         "UsageError",
     ),
     "mctsr.expand.answer": ("Answer",),
-    "mctsr.expand.drafts": (
-        "plain_answer",
-        "together",
-        "whole_answer",
-    ),
-    "mctsr.expand.refine": (
-        "REFUSAL",
-        "SelfRefine",
-    ),
+    "mctsr.expand.drafts": ("plain_answer", "together", "whole_answer"),
+    "mctsr.expand.refine": ("REFUSAL", "SelfRefine"),
     "mctsr.grading": ("extract_answer",),
-    "mctsr.judge.self_reward": (
-        "SelfReward",
-        "fifty_from_95",
-        "lose_50_above_95",
-        "read_score",
-    ),
-    "mctsr.lm.base": (
-        "LM",
-        "Completion",
-        "Message",
-        "Place",
-        "Request",
-        "Usage",
-    ),
+    "mctsr.judge.self_reward": ("SelfReward", "fifty_from_95", "lose_50_above_95", "read_score"),
+    "mctsr.lm.base": ("LM", "Completion", "Message", "Place", "Request", "Usage"),
     "mctsr.lm.scripted": ("Scripted",),
     "mctsr.parts": (
-        "Answerer",
-        "Ask",
-        "Backup",
-        "Draft",
-        "Expander",
-        "Fault",
-        "Judge",
-        "Ledger",
-        "Path",
-        "PathNode",
-        "Problem",
-        "Rule",
-        "Selected",
-        "Selector",
-        "Stopper",
-        "Unscored",
-        "Verdict",
+        "Answerer", "Ask", "Backup", "Draft", "Expander", "Fault", "Judge", "Ledger", "Path", "PathNode",
+        "Problem", "Rule", "Selected", "Selector", "Stopper", "Unscored", "Verdict",
     ),
     "mctsr.prompting": ("Prompts",),
     "mctsr.recipe": ("Recipe",),
-    "mctsr.select.anywhere": ("Anywhere",),
-    "mctsr.select.pools": ("Stored",),
-    "mctsr.select.scores": (
-        "by_value",
-        "uct_mctsr",
-        "uct_mctsr_code",
-    ),
+    "mctsr.select.anywhere": ("Anywhere", "Choose", "greedy"),
     "mctsr.select.chain": ("Chain",),
+    "mctsr.select.descent": ("Descent", "RootNoise", "Widening"),
     "mctsr.select.frontier": ("Frontier",),
-    "mctsr.stop": (
-        "Limits",
-        "first_of",
-        "max_depth",
-        "never",
-        "no_gain",
-        "rollouts_done",
+    "mctsr.select.grave": ("Grave", "Mcps"),
+    "mctsr.select.gumbel": ("Gumbel",),
+    "mctsr.select.particles": ("Particles", "Weight"),
+    "mctsr.select.pools": ("FrontierDeepSearch", "OmegaPrm", "Stored", "nash"),
+    "mctsr.select.population": ("Beams", "Subtrees"),
+    "mctsr.select.sampled": ("among_top", "importance", "pairwise_importance", "top_k"),
+    "mctsr.select.scores": (
+        "by_value", "i_mcts", "puct", "puct_alphazero", "puct_masprm_inference", "uct", "uct_deepsearch",
+        "uct_llama_berry", "uct_masprm", "uct_masprm_inference", "uct_mc_nest", "uct_mctsr",
+        "uct_mctsr_code", "uct_meds3", "uct_prior", "uct_rap", "uct_rest_mcts", "uct_rstar_math",
     ),
-    "mctsr.tree": (
-        "Sample",
-        "State",
-        "Tree",
-    ),
+    "mctsr.select.step_code": ("step_code", "step_form"),
+    "mctsr.select.thompson": ("Beta", "Gaussian", "Thompson", "thompson_beta", "thompson_gaussian"),
+    "mctsr.stop": ("Limits", "first_of", "max_depth", "never", "no_gain", "rollouts_done"),
+    "mctsr.tree": ("Sample", "State", "Tree"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [  # noqa: RUF022
-    "Answer", "Answerer", "Anywhere", "Ask", "Backup", "Caller", "Chain", "Completion", "ContextOverflow",
-    "Draft", "Expander", "Fault", "Frontier", "HalfOwnHalfBestChild", "Judge", "LM", "Ledger", "Limits",
-    "MctsrError", "Message", "Outcome", "OwnValue", "Path", "PathNode", "Place", "Problem", "Prompts",
-    "REFUSAL", "Recipe", "RecipeError", "Refused", "Request", "Rule", "Sample", "Scripted", "Selected",
-    "Selector", "SelfRefine", "SelfReward", "ServerError", "ServerGone", "State", "Stopper", "Stored",
-    "Tree", "Unscored", "Usage", "UsageError", "Verdict", "best_value", "by_value", "extract_answer",
-    "fifty_from_95", "finalists", "first", "first_of", "half_min_mean", "last", "lose_50_above_95",
-    "majority", "max_depth", "mean", "never", "no_gain", "plain_answer", "read_score", "rollouts_done",
-    "search", "together", "uct_mctsr", "uct_mctsr_code", "weighted_vote", "whole_answer",
-]  # fmt: skip
+    "AmafMean", "Answer", "Answerer", "Anywhere", "Ask", "Backup", "Beams", "Beta", "Caller", "Chain",
+    "Choose", "Completion", "ContextOverflow", "DecayedSum", "DeepSearch", "DeepSearchCode", "Descent",
+    "Draft", "Expander", "Fault", "Frontier", "FrontierDeepSearch", "Gaussian", "Grave", "Gumbel",
+    "HalfOwnHalfBestChild", "Judge", "LM", "Ledger", "Limits", "LlamaBerry", "Max", "McNest", "Mcps",
+    "MctsrCode", "MctsrError", "Mean", "MeanOfEnds", "MedS3Comp", "Message", "MinimumOfSteps", "OmegaPrm",
+    "Outcome", "OwnValue", "Particles", "Path", "PathNode", "Place", "Problem", "ProductOfSteps",
+    "Prompts", "REFUSAL", "Recipe", "RecipeError", "Refused", "Request", "RootNoise", "Rule", "Sample",
+    "Scripted", "Selected", "Selector", "SelfRefine", "SelfReward", "ServerError", "ServerGone", "State",
+    "Stopper", "Stored", "Subtrees", "Thompson", "Tree", "Unscored", "Usage", "UsageError", "Verdict",
+    "VisitWeighted", "Weight", "Widening", "among_top", "best_value", "by_value", "extract_answer",
+    "fifty_from_95", "finalists", "first", "first_of", "greedy", "half_min_mean", "i_mcts", "importance",
+    "last", "lose_50_above_95", "majority", "max_depth", "mean", "nash", "never", "no_gain",
+    "pairwise_importance", "plain_answer", "puct", "puct_alphazero", "puct_masprm_inference",
+    "read_score", "rollouts_done", "search", "step_code", "step_form", "thompson_beta",
+    "thompson_gaussian", "together", "top_k", "uct", "uct_deepsearch", "uct_llama_berry", "uct_masprm",
+    "uct_masprm_inference", "uct_mc_nest", "uct_mctsr", "uct_mctsr_code", "uct_meds3", "uct_prior",
+    "uct_rap", "uct_rest_mcts", "uct_rstar_math", "weighted_vote", "whole_answer",
+]
+# fmt: on
 
 
 def __getattr__(name: str) -> object:

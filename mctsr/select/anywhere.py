@@ -1,8 +1,8 @@
 """Any node of the tree: the best-scoring one among those that may still grow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -13,12 +13,20 @@ from mctsr.kernels.node import Floats, Ids
 from mctsr.parts import Ask, Rule
 from mctsr.tree import Tree
 
+
+class Choose(Protocol):
+    """Pick one of n candidates by their scores."""
+
+    def __call__(self, scores: Floats, rng: Generator, *, pi: Floats | None = None) -> int:
+        """Return an index below n; `scores` and `pi` are f8 of shape [n]."""
+
+
 _CONDITIONS = {"better": walk.BETTER, "as good": walk.AS_GOOD, "number": walk.NUMBER, "either": walk.EITHER}
 
 
-def greedy(scores: Floats, rng: Generator) -> int:
-    """Return the index of the largest score; the first wins ties."""
-    return int(np.argmax(scores))
+def greedy(scores: Floats, rng: Generator, *, pi: Floats | None = None) -> int:
+    """Return the index of the largest score, or of the largest score + pi; the first wins ties."""
+    return int(np.argmax(scores if pi is None else scores + pi))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,7 @@ class Anywhere:
             "number": the number of children alone, so that 1 leaves the leaves. "either": the number, or a child
             with a larger value (MC-NEST's released code).
         choose: Picks one candidate by its score: `greedy`, or one of `mctsr.select.sampled`.
+        strategy: How likely each candidate is for its own sake, as `pi` for `choose`; MC-NEST has `pools.nash`.
         again: Whether the chosen node is judged once more while it grows.
         roots: Drafts that the opening asks for.
     """
@@ -44,7 +53,8 @@ class Anywhere:
     score: Rule
     open_below: int | None = 2
     closed_by: Literal["better", "as good", "number", "either"] = "better"
-    choose: Callable[[Floats, Generator], int] = greedy
+    choose: Choose = greedy
+    strategy: Rule | None = None
     again: bool = True
     roots: int = 1
     barrier: bool = False
@@ -65,7 +75,8 @@ class Anywhere:
                 "for each, not all of them NaN"
             )
         known = np.flatnonzero(~np.isnan(values))
-        return (Ask(int(ids[known[self.choose(values[known], rng)]]), again=self.again),)
+        pi = None if self.strategy is None else self.strategy(tree, ids[known])
+        return (Ask(int(ids[known[self.choose(values[known], rng, pi=pi)]]), again=self.again),)
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
         """Nothing to remember: everything is in the tree."""

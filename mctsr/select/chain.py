@@ -14,6 +14,8 @@ from mctsr.tree import Tree
 class Chain:
     """Ask for one child of the current state; the child becomes the state.
 
+    Source: Self-Refine, arXiv:2303.17651, section 2.
+
     Attributes:
         again: Whether the state is judged once more while it grows.
     """

@@ -55,6 +55,7 @@ class Descent:
 
     Children that are finished, unscored or spent (nothing below them can grow) are passed over, and leaves that
     are being grown; the first created wins ties. When the way ends at work in flight, the selector waits.
+    Source: Kocsis and Szepesvári 2006, "Bandit based Monte-Carlo planning"; Coulom 2006 for growing leaf by leaf.
 
     Attributes:
         score: Maps (tree, ids) to f8 of the same length; one of `mctsr.select.scores` or your own function.

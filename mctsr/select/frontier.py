@@ -21,6 +21,7 @@ class Frontier:
     A node that is in the front several times (copies of a particle or beam) is asked once, for as many drafts. A
     member whose ask brought nothing is gone, as is a newborn without score; finished members stay and take part. An
     empty front, or one of finished members, ends the search. Without `survive` the opening is the only generation.
+    Source: best-of-n, Cobbe et al. 2021, arXiv:2110.14168, for one generation; for more see the survivor rules.
 
     Attributes:
         n: Size of the population.

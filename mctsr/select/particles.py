@@ -27,7 +27,10 @@ _METHODS = {
 
 
 def resample(method: Method, log_weights: Floats, n: int, rng: Generator) -> Ids:
-    """Draw `n` ancestors, each index i on average n exp(l_i) / sum exp(l_j) times; see `kernels.resample`.
+    """Draw `n` ancestors, each index i on average n exp(l_i) / sum exp(l_j) times.
+
+    Source: Douc, Cappé and Moulines 2005, "Comparison of resampling schemes for particle filtering", for multinomial,
+    systematic, stratified and residual resampling.
 
     Args:
         method: How; "residual" is residual-multinomial.

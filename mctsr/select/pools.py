@@ -6,27 +6,11 @@ import numpy as np
 
 from mctsr.kernels import pools
 from mctsr.kernels.node import NONE, Floats, Ids
-from mctsr.parts import Rule
 from mctsr.tree import Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Nash:
-    """A score plus the probability that a uniform strategy over the root's children gives to the node.
-
-    Attributes:
-        score: The score that it is added to.
-    """
-
-    score: Rule
-
-    def __call__(self, tree: Tree, ids: Ids) -> Floats:
-        """Score `ids`; f8 of the same length."""
-        return self.score(tree, ids) + nash(tree, ids)
-
-
 def nash(tree: Tree, ids: Ids) -> Floats:
-    """1 / (number of the root's children) for each child of a root, 0 for every other node.
+    """1 / (number of the root's children) for each child of a root, 0 for every other node: `Anywhere.strategy`.
 
     Source: MC-NEST's released code (corei5/MC_NEST_GPT). No game is solved: the paper's equilibrium is uniform.
     """

@@ -1,11 +1,8 @@
-"""One candidate of many, by chance instead of by the largest score: functions `choose(scores, rng) -> index`.
+"""One candidate of many, by chance instead of by the largest score.
 
-Each goes into `Anywhere(choose=…)`. A weight below zero counts as zero and one that is no number too; when nothing
-has a weight all candidates count alike. Candidates with a score of +inf come before all others.
+Each function goes into `Anywhere(choose=…)`. A weight below zero counts as zero and one that is no number too;
+when nothing has a weight all candidates count alike. Candidates with a score of +inf come before all others.
 """
-
-import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.random import Generator
@@ -13,7 +10,7 @@ from numpy.random import Generator
 from mctsr.errors import RecipeError
 from mctsr.kernels.node import Floats, Ids
 
-Choose = Callable[[Floats, Generator], int]
+from .anywhere import Choose
 
 
 def importance(scores: Floats, rng: Generator, *, pi: Floats | None = None) -> int:
@@ -82,19 +79,11 @@ def among_top(k: int) -> Choose:
     if k < 1:
         raise RecipeError(f"k is {k}; it is the number of candidates to choose among, at least 1")
 
-    def choose(scores: Floats, rng: Generator) -> int:
-        best = top_k(scores, k)
+    def choose(scores: Floats, rng: Generator, *, pi: Floats | None = None) -> int:
+        best = top_k(scores if pi is None else scores + pi, k)
         return int(rng.choice(best))
 
     return choose
-
-
-def widening_limit(k: float, alpha: float, n: float) -> int:
-    """Return ceil(k * N ** alpha), the number of children that a node with N visits may have; at least 1.
-
-    Source: progressive widening, Couetoux et al. 2011, "Continuous upper confidence trees".
-    """
-    return max(math.ceil(k * math.pow(n, alpha)), 1)
 
 
 def _endless(scores: Floats) -> Floats:

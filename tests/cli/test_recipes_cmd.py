@@ -72,3 +72,22 @@ def test_an_unknown_recipe_is_one_clear_line(mctsr: Command, name: str, said: st
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
     assert ended.err.count("\n") == 1
+
+
+def test_every_rule_is_listed_with_its_formula_and_source(mctsr: Command) -> None:
+    ended = mctsr("recipes", "--rules")
+    assert ended.code == 0
+    lines = {line.split()[1]: line for line in ended.out.splitlines()[1:]}
+    assert lines["uct_rest_mcts"].split()[0] == "score"
+    assert "arXiv:2406.03816" in lines["uct_rest_mcts"]
+    assert "V + c sqrt(2 ln N / n)" in lines["uct_rest_mcts"]
+    entries = json.loads(mctsr("recipes", "--rules", "--json").out)
+    assert {entry["kind"] for entry in entries} == {"selector", "score", "choice", "survivors", "backup"}
+    assert len(entries) >= 50
+    assert all(entry["source"] and entry["formula"] and ":" in entry["where"] for entry in entries)
+
+
+def test_rules_and_one_recipe_are_not_asked_for_together(mctsr: Command) -> None:
+    ended = mctsr("recipes", "mctsr", "--rules")
+    assert ended.code == 2
+    assert "--rules takes no NAME" in ended.err

@@ -13,13 +13,12 @@ from numpy.random import Generator
 
 from mctsr.errors import RecipeError
 from mctsr.kernels.node import Floats
+from mctsr.select.anywhere import Choose
 from mctsr.select.sampled import (
-    Choose,
     among_top,
     importance,
     pairwise_importance,
     top_k,
-    widening_limit,
 )
 
 number = st.one_of(st.integers(-3, 3).map(float), st.floats(-100, 100))
@@ -123,18 +122,3 @@ def test_the_choice_among_the_top_is_even() -> None:
     assert shares(among_top(2), [1.0, 5.0, 3.0, 5.0]) == near([0, 0.5, 0, 0.5])
     with pytest.raises(RecipeError, match="k is 0; it is the number of candidates"):
         among_top(0)
-
-
-@pytest.mark.parametrize(
-    ("k", "alpha", "n", "limit"),
-    [
-        (1.0, 0.5, 0, 1),
-        (1.0, 0.5, 4, 2),
-        (1.0, 0.5, 5, 3),
-        (2.0, 0.25, 16, 4),
-        (3.0, 0.0, 99, 3),
-        (0.1, 0.5, 4, 1),
-    ],
-)
-def test_the_limit_of_progressive_widening(k: float, alpha: float, n: int, limit: int) -> None:
-    assert widening_limit(k, alpha, n) == limit

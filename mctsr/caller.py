@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
+from itertools import chain, islice
 from typing import TypeVar
 
 from mctsr.errors import PromptError, ServerError
@@ -28,11 +29,13 @@ async def siblings() -> AsyncIterator[asyncio.TaskGroup]:
 
 async def all_of(works: Iterable[Callable[[], Coroutine[object, object, T]]]) -> list[T]:
     """Run all side by side, as `siblings` does, and return their results in order; one alone needs no task."""
-    starts = list(works)
-    if len(starts) == 1:
-        return [await starts[0]()]
+    starts = iter(works)
+    head = list(islice(starts, 2))
+    if len(head) < 2:
+        return [await start() for start in head]
+    # One by one: a dry run is told of each task, and ends a population that no memory holds.
     async with siblings() as group:
-        tasks = [group.create_task(start()) for start in starts]
+        tasks = [group.create_task(start()) for start in chain(head, starts)]
     return [task.result() for task in tasks]
 
 

@@ -69,14 +69,16 @@ class Anywhere:
         if not len(ids):
             return ()
         values = np.asarray(self.score(tree, ids), dtype=np.float64)
-        if values.shape != ids.shape or np.isnan(values).all():
+        unknown = np.isnan(values)
+        if values.shape != ids.shape or unknown.all():
             raise RecipeError(
                 f"the score of Anywhere returned {values.tolist()} for {len(ids)} ids; it must return one number "
                 "for each, not all of them NaN"
             )
-        known = np.flatnonzero(~np.isnan(values))
-        pi = None if self.strategy is None else self.strategy(tree, ids[known])
-        return (Ask(int(ids[known[self.choose(values[known], rng, pi=pi)]]), again=self.again),)
+        if unknown.any():
+            ids, values = ids[~unknown], values[~unknown]
+        pi = None if self.strategy is None else self.strategy(tree, ids)
+        return (Ask(int(ids[self.choose(values, rng, pi=pi)]), again=self.again),)
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
         """Nothing to remember: everything is in the tree."""

@@ -26,7 +26,7 @@ class LateGenerator(Generator):
     """`numpy.random.default_rng(words)`, seeded at its first use: most parts are handed one and draw nothing."""
 
     def __init__(self, *words: int) -> None:
-        # Generator.__init__ waits: making the seed of two words' worth takes 10 µs.
+        # Generator.__init__ waits, since seeding takes 10 µs.
         self._words: tuple[int, ...] | None = words
 
     def __getattribute__(self, name: str) -> object:

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -54,10 +55,19 @@ class Prompt:
         if values.keys() != self.inputs:
             missing, surplus = sorted(self.inputs - values.keys()), sorted(values.keys() - self.inputs)
             raise PromptError(f"prompt {self.name!r}: missing values {missing}, unknown values {surplus}")
-        return tuple(
-            (role, _PLACEHOLDER.sub(lambda found: values[found[1]], template))
-            for role, template in self.sections
-        )
+        return tuple((role, _filled(template, values)) for role, template in self.sections)
+
+
+@cache
+def _pieces(template: str) -> tuple[str, ...]:
+    """Split at the placeholders: text, name, text, name … text."""
+    return tuple(_PLACEHOLDER.split(template))
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    pieces = list(_pieces(template))
+    pieces[1::2] = [values[name] for name in pieces[1::2]]
+    return "".join(pieces)
 
 
 def parse(name: str, text: str) -> Prompt:

@@ -213,6 +213,8 @@ def _on_scale(verdict: Verdict | Unscored, recipe: Recipe) -> Verdict | Unscored
     judge = recipe.judge
     if judge is None or not isinstance(verdict, Verdict):
         return verdict
+    if verdict.samples and all(judge.low <= sample.value <= judge.high for sample in verdict.samples):
+        return verdict
     fit = tuple(sample for sample in verdict.samples if judge.low <= sample.value <= judge.high)
     off = [sample.value for sample in verdict.samples if not judge.low <= sample.value <= judge.high]
     unfit = tuple(Unscored(f"off the scale: {value} of {judge.low} to {judge.high}") for value in off)

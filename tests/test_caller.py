@@ -1,11 +1,13 @@
 """The model as one ask sees it, and calls side by side."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
+from itertools import count
 
 import pytest
 
-from mctsr.caller import Caller, siblings
+from mctsr.caller import Caller, all_of, siblings
 from mctsr.errors import ContextOverflow, PromptError, Refused, ServerError
 from mctsr.lm.base import Completion, Message, Place, Request, Usage
 from mctsr.lm.scripted import Replies, Scripted
@@ -93,6 +95,43 @@ async def test_being_cancelled_cancels_the_siblings_and_stays_a_cancellation() -
     with pytest.raises(asyncio.CancelledError):
         await task
     assert tasks[0].cancelled()
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+async def test_all_of_returns_the_results_in_order_whoever_is_done_first(n: int) -> None:
+    async def work(i: int) -> int:
+        await asyncio.sleep(0.003 * (n - i))
+        return i
+
+    assert await all_of(partial(work, i) for i in range(n)) == list(range(n))
+
+
+@pytest.mark.parametrize("n", [1, 3])
+async def test_what_one_of_all_raises_comes_out_bare_and_ends_the_others(n: int) -> None:
+    ended: list[int] = []
+
+    async def work(i: int) -> None:
+        try:
+            await asyncio.sleep(60 if i else 0)
+            raise Refused("bad key", status=401)
+        finally:
+            ended.append(i)
+
+    with pytest.raises(Refused, match="bad key"):
+        await all_of(partial(work, i) for i in range(n))
+    assert sorted(ended) == list(range(n))
+
+
+async def test_all_of_starts_each_when_its_turn_comes_so_that_an_endless_row_can_be_broken_off() -> None:
+    def works() -> Iterator[Callable[[], Coroutine[object, object, None]]]:
+        for i in count():
+            if i == 5:
+                raise KeyError("enough")
+            yield partial(asyncio.sleep, 60)
+
+    with pytest.raises(KeyError, match="enough"):
+        await all_of(works())
+    assert len(asyncio.all_tasks()) == 1
 
 
 # One call

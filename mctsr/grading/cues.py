@@ -46,10 +46,10 @@ _LEAD = re.compile(r"(?:[\s*_:=]|```[A-Za-z]*)*")
 
 def from_boxes(text: str, kind: str | None) -> str | None:
     """Read the last usable box, with the neighbours that a comma, "and" or "or" ties to it."""
-    boxes = find_boxes(text)[-_KEPT_CUES:]
-    while boxes and read_box(boxes[-1].content, kind) is None:
+    boxes, last = find_boxes(text)[-_KEPT_CUES:], None
+    while boxes and (last := read_box(boxes[-1].content, kind)) is None:
         boxes.pop()
-    values = [read_box(box.content, kind) for box in last_group(text, boxes)]
+    values = [*(read_box(box.content, kind) for box in last_group(text, boxes)[:-1]), last]
     return ", ".join(dict.fromkeys(value for value in values if value is not None)) or None
 
 

@@ -18,6 +18,10 @@ __all__ = ["SelfReward", "fifty_from_95", "lose_50_above_95", "read_score"]
 LOW, HIGH = -100.0, 100.0
 
 _JSON = re.compile(r"\s*(```(json)?\s*)?\{")
+_AS_ASKED = re.compile(
+    r"""\s*\{\s*"reason"\s*:\s*"(?:[^"\\]|\\.){0,999}"\s*,\s*"score"\s*:\s*(-?(?:0|[1-9]\d?|100))\s*\}\s*""",
+    re.DOTALL | re.ASCII,
+)
 
 
 def lose_50_above_95(score: float) -> float:
@@ -87,13 +91,19 @@ class SelfReward:
                 )
             except ServerError as error:
                 return Unscored.of(error)
-            score = read_score(reply.text, LOW, HIGH)
+            score = read_reply(reply.text)
             if score is not None and reply.finish == "length":
                 score = _whole(reply.text, score)
             if score is not None:
                 return Sample(self.suppress(score), score, reply.text)
             reason = "truncated score" if reply.finish == "length" else "no score in the reply"
         return Unscored(f"{reason}: {self.attempts} tries")
+
+
+def read_reply(text: str) -> float | None:
+    """Return what `read_score` returns, without its search where the reply is just what the prompt asks for."""
+    asked = _AS_ASKED.fullmatch(text)
+    return read_score(text, LOW, HIGH) if asked is None else float(asked[1]) + 0.0
 
 
 def _whole(text: str, score: float) -> float | None:

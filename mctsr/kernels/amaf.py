@@ -160,7 +160,8 @@ def best_child(
     """Return the child of `node` with the largest value under `method`; the first created wins ties.
 
     A child of which nothing is known comes before all others. Children that are finished, spent or unscored are
-    passed over, and leaves that are being grown; work in flight counts as visits that brought `low`.
+    passed over, and leaves that are being grown; work in flight counts as visits that brought `low`. Q is
+    value_sum / visits, which is `value` under the mean backup; these methods are defined for no other.
 
     Args:
         nodes: NODE, shape [capacity].
@@ -175,38 +176,41 @@ def best_child(
     Returns:
         Its id, or NONE when no child may be entered.
     """
-    values, visits, in_flight = nodes["value"], nodes["visits"], nodes["in_flight"]
+    sums, visits, in_flight = nodes["value_sum"], nodes["visits"], nodes["in_flight"]
     firsts, nexts, flags = nodes["first"], nodes["next"], nodes["flags"]
     explore = 0.0
     if method == UCB1_GRAVE:
         explore = 2.0 * math.log(max(float(child_visits(nodes, node)), 1.0))
-    best, highest = NONE, -math.inf
-    child = firsts[node]
-    while child != NONE:
-        # Unsigned indices need no check for negative ones.
-        here, at = child, np.uint64(child)
-        child = nexts[at]
-        n_own, waiting = visits[at], in_flight[at]
-        if flags[at] & CLOSED or (waiting > 0 and firsts[at] == NONE):
-            continue
-        n = float(n_own + waiting)
-        total = values[at] * n_own + low * waiting if n_own > 0 else low * waiting
-        code = np.uint64(codes[at])
-        n_amaf = float(amaf_row[code, 0])
-        # The weights are multiplied out: one division a child.
-        top, bottom = total + amaf_row[code, 1], n + n_amaf
-        if method == MCPS:
-            top += perm_row[code, 1]
-            bottom += perm_row[code, 0]
-        else:
-            top += bias * n_amaf * total
-            bottom += bias * n_amaf * n
-        if bottom == 0.0 or (method == GRAVE_LUDII and n == 0.0):
-            best = here
-            break
-        score = top / bottom
-        if method == UCB1_GRAVE:
-            score += math.sqrt(explore / max(n, 1.0))
-        if score > highest or best == NONE:
-            best, highest = here, score
+    busy = in_flight[node] > 0
+    best, best_top, best_bottom = NONE, -math.inf, 1.0
+    start, last = firsts[node], nodes["last"][node]
+    # Children made together lie together: counting up need not wait for each link to be read.
+    together = last - start + 1 == nodes["n_children"][node]
+    while start != NONE:
+        stop = last if together else start
+        for child in range(start, stop + 1):
+            at = np.uint64(child)  # an unsigned index needs no check for negative ones
+            if flags[at] & CLOSED or (busy and in_flight[at] > 0 and firsts[at] == NONE):
+                continue
+            n, total = float(visits[at]), sums[at]
+            if busy:
+                n += in_flight[at]
+                total += low * in_flight[at]
+            code = np.uint64(codes[at])
+            n_amaf = float(amaf_row[code, 0])
+            # A mean is kept as a fraction, and fractions are compared by cross products: a division takes longer.
+            top, bottom = total + amaf_row[code, 1], n + n_amaf
+            if method == MCPS:
+                top += perm_row[code, 1]
+                bottom += perm_row[code, 0]
+            else:
+                top += bias * n_amaf * total
+                bottom += bias * n_amaf * n
+            if bottom == 0.0 or (method == GRAVE_LUDII and n == 0.0):
+                return child
+            if method == UCB1_GRAVE:
+                top += bottom * math.sqrt(explore / max(n, 1.0))
+            if top * best_bottom > best_top * bottom:
+                best, best_top, best_bottom = child, top, bottom
+        start = nexts[stop]
     return best

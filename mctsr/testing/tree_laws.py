@@ -45,7 +45,7 @@ def check_selector(
     grower = _Grower(tree, rng, backup or HalfOwnHalfBestChild(), judged)
     roots = [grower.add(NONE, unscored=i == 1) for i in range(selector.roots)]
     _told(selector, tree, rng, [*roots, grower.add(NONE, planted=True)])
-    in_flight: list[Ask] = []
+    in_flight, born = list[Ask](), list[int]()
     for number in range(rounds):
         room = width - len(in_flight)
         if room and not (selector.barrier and in_flight):
@@ -56,8 +56,10 @@ def check_selector(
             break
         ask = in_flight.pop(0)
         tree.mark(ask.node, -1)
-        born = [grower.add(ask.node, unscored=number == 0, planted=number == 1) for _ in range(ask.n)]
-        _told(selector, tree, rng, born)
+        born += [grower.add(ask.node, unscored=number == 0, planted=number == 1) for _ in range(ask.n)]
+        if not (selector.barrier and in_flight):  # behind a barrier it learns of a whole generation at once
+            _told(selector, tree, rng, born)
+            born = []
     for ask in in_flight:
         tree.mark(ask.node, -1)
     law(not tree.nodes["in_flight"].any(), "work in flight does not return to zero: the selector marked some")
@@ -78,7 +80,13 @@ def _asked(selector: Selector, tree: Tree, number: int, room: int) -> list[Ask]:
 
 
 def _told(selector: Selector, tree: Tree, rng: np.random.Generator, born: list[int]) -> None:
+    visits, values = tree.nodes["visits"].copy(), tree.nodes["value"].copy()
     selector.tell(tree, rng, born)
+    visits[born], values[born] = tree.nodes["visits"][born], tree.nodes["value"][born]
+    same = (visits == tree.nodes["visits"]).all() and np.array_equal(
+        values, tree.nodes["value"], equal_nan=True
+    )
+    law(bool(same), "telling changed visits or a value of an older node; only a backup may")
     for node in tree.front:
         law(0 <= node < len(tree), f"the front holds {node}, which names no node; there are {len(tree)}")
         law(not tree.has(node, UNSCORED), f"the front holds the unscored node {node}")

@@ -23,6 +23,10 @@ SLOW: dict[str, Callable[[], Position]] = {
 }
 
 
+MOVES = np.arange(384, dtype=np.int32)
+"""Codes by which playouts record the moves themselves."""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _scripts() -> Iterator[None]:
     """Let `games` be imported as the scripts import it."""
@@ -137,7 +141,7 @@ def test_a_playout_is_a_legal_game_with_the_result_it_reports(name: str) -> None
     rng = import_module("games.game").new_rng(5)
     trace = np.zeros(2 * game.max_length, dtype=np.int64)
     for _ in range(30):
-        length, result = game.playout(game.start, rng, trace, 0, True)
+        length, result = game.playout(game.start, rng, trace, 0, MOVES)
         assert length <= game.max_length
         state = game.start.copy()
         played = trace[:length].tolist()
@@ -161,7 +165,7 @@ def test_playouts_repeat_with_their_seed_and_keep_the_state(name: str) -> None:
     for seed in (3, 3, 4):
         rng, trace = new_rng(seed), np.zeros(2 * game.max_length, dtype=np.int64)
         state = game.start.copy()
-        runs.append((game.playout(state, rng, trace, 0, True), trace.tolist()))
+        runs.append((game.playout(state, rng, trace, 0, MOVES), trace.tolist()))
         assert np.array_equal(state, game.start)
     assert runs[0] == runs[1] != runs[2]
 
@@ -173,7 +177,7 @@ def test_hex_playouts_give_every_cell_to_each_player_equally_often() -> None:
     share = np.zeros(64)
     n = 4000
     for _ in range(n):
-        length, _result = game.playout(game.start, rng, trace, 0, True)
+        length, _result = game.playout(game.start, rng, trace, 0, MOVES)
         mine = [m for m in trace[:length] if m < 64]
         assert (length, len(mine)) == (49, 25)
         share[mine] += 1 / n
@@ -189,7 +193,7 @@ def test_breakthrough_playouts_choose_every_move_equally_often() -> None:
     n = 8000
     first = np.zeros(384)
     for _ in range(n):
-        game.playout(game.start, rng, trace, 0, True)
+        game.playout(game.start, rng, trace, 0, MOVES)
         first[trace[0]] += 1 / n
     legal = listed(game, game.start.copy())
     assert sorted(np.flatnonzero(first)) == sorted(legal)

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mctsr.caller import Caller
 from mctsr.errors import ContextOverflow, RecipeError, Refused, ServerError
-from mctsr.judge.self_reward import SelfReward, fifty_from_95, lose_50_above_95
+from mctsr.judge.score import read_score
+from mctsr.judge.self_reward import SelfReward, fifty_from_95, lose_50_above_95, read_reply
 from mctsr.lm.base import Completion, Place, Tally
 from mctsr.lm.scripted import Reply, Scripted
 from mctsr.parts import Path, PathNode, Problem, Unscored, Verdict
@@ -191,3 +192,35 @@ def test_the_scale_is_the_one_that_the_prompt_names() -> None:
     assert schema is not None
     score = schema["properties"]["score"]  # type: ignore[index]
     assert (SelfReward().low, SelfReward().high) == (score["minimum"], score["maximum"]) == (-100, 100)
+
+
+JSON_PIECES = [
+    '{"reason": "',
+    '", "score": ',
+    "}",
+    "{",
+    ",",
+    '"',
+    "\\",
+    "\\n",
+    "{'score': 8}",
+    '{"score": 8}',
+]
+NUMBER_PIECES = ["-", "0", "7", "100", "-100", "101", "007", "4.5", "\u0663"]
+TEXT_PIECES = ["\n", " ", "<think>", "</think>", "score: 3", "```py\n", "```", "because"]
+PIECES = st.sampled_from([*JSON_PIECES, *NUMBER_PIECES, *TEXT_PIECES])
+
+
+@settings(max_examples=300)
+@given(st.lists(PIECES, max_size=6), st.lists(PIECES, max_size=4), st.integers(-130, 130))
+def test_a_reply_that_is_just_what_was_asked_for_is_read_as_any_other(
+    reason: list[str], around: list[str], score: int
+) -> None:
+    text = f'{{"reason": "{"".join(reason)}", "score": {score}}}{"".join(around)}'
+    assert repr(read_reply(text)) == repr(read_score(text, -100, 100))
+
+
+@given(st.lists(PIECES, max_size=12))
+def test_any_reply_is_read_as_the_reader_reads_it(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert repr(read_reply(text)) == repr(read_score(text, -100, 100))

@@ -79,8 +79,10 @@ def family(values: list[tuple[float, int, int, int, bool]]) -> Nodes:
     nodes["first"][0], nodes["parent"][0] = NONE, NONE
     expand(nodes, 1, 0, len(values))
     size = 1 + len(values)
+    nodes["in_flight"][0] = sum(waiting for _, _, waiting, _, _ in values)
     for child, (value, visits, waiting, flags, parent) in enumerate(values, start=1):
         nodes["value"][child] = value if visits else math.nan
+        nodes["value_sum"][child] = value * visits
         nodes["visits"][child], nodes["in_flight"][child], nodes["flags"][child] = visits, waiting, flags
         if parent:
             expand(nodes, size, child, 1)

@@ -1,8 +1,10 @@
 """The default move code: what one step works out, however it is said."""
 
+import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -198,3 +200,10 @@ def test_the_longest_text_that_is_read_takes_no_more_than_a_blink(piece: str) ->
     began = time.process_time()
     step_form((piece * LONGEST)[:LONGEST])
     assert time.process_time() - began < 1.0
+
+
+def test_the_manual_shows_what_is_read() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "steps.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", manual, re.MULTILINE)
+    assert len(rows) >= 10
+    assert [(text, step_form(text)) for text, _ in rows] == rows

@@ -107,6 +107,27 @@ def test_a_selector_that_breaks_a_law_is_told_which(
         check_selector(Rogue(pick))
 
 
+@pytest.mark.parametrize("column", ["visits", "value"])
+def test_a_selector_that_writes_numbers_when_it_is_told_breaks_a_law(column: str) -> None:
+    class Credulous(Rogue):
+        def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
+            tree.nodes[column][0] += 1
+
+    with pytest.raises(LawBroken, match="only a backup may"):
+        check_selector(Credulous(lambda tree, rng, room: [Ask(0)]))
+
+
+def test_the_law_tells_a_barrier_selector_of_a_whole_generation_at_once() -> None:
+    told: list[list[int]] = []
+
+    class Listening(Rogue):
+        def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
+            told.append(list(born))
+
+    check_selector(Listening(lambda tree, rng, room: [Ask(0, n=2), Ask(0)], barrier=True), rounds=4)
+    assert told == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+
 @dataclass(frozen=True)
 class Walker:
     """A chain that moves to every newborn but those with one of some flags."""

@@ -176,7 +176,12 @@ def fold(tree: Tree, recipe: Recipe, ledger: Ledger, number: int, ask: Ask, done
 def _bear(
     tree: Tree, number: int, ask: Ask, done: Done, change: Change
 ) -> Iterator[tuple[int, Verdict | Unscored | None]]:
-    """Add the children, in draft order; a prompt that no longer fits ends the asked node."""
+    """Add the children, in draft order; a prompt that no longer fits ends the asked node, as an empty reply does.
+
+    What grew nothing and failed at nothing would be asked again, and again.
+    """
+    if not done.drafts and ask.node != NONE:
+        tree.end(ask.node, "nothing new")
     for draft, verdict in zip(done.drafts, done.verdicts, strict=True):
         if isinstance(draft, Fault):
             change.faults.append(draft.reason)

@@ -193,9 +193,11 @@ def spend(nodes: Nodes, node: int) -> None:
 
 @kernel
 def reopen(nodes: Nodes, node: int) -> None:
-    """Take SPENT from `node` and everything above: an open child has come below it."""
+    """Take SPENT from `node` and what lies above, up to the first that is closed itself: an open child has come."""
     flags, parents = nodes["flags"], nodes["parent"]
     while node != NONE:
         if flags[node] & SPENT:
             flags[node] ^= SPENT
+        if flags[node] & CLOSED:
+            return
         node = parents[node]

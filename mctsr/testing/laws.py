@@ -6,7 +6,8 @@ test. None has a gold answer to give, so no part can need one.
 """
 
 from .model_laws import PROBLEM, check_expander, check_judge, check_recipe
-from .tree_laws import LawBroken, check_backup, check_selector
+from .resample_laws import check_resampler
+from .tree_laws import LawBroken, check_backup, check_selector, check_shape
 
 __all__ = [
     "PROBLEM",
@@ -15,5 +16,7 @@ __all__ = [
     "check_expander",
     "check_judge",
     "check_recipe",
+    "check_resampler",
     "check_selector",
+    "check_shape",
 ]

@@ -17,7 +17,7 @@ from mctsr.tree import Sample
 
 from .puzzles import make_problems
 from .reasoner import Simulated
-from .tree_laws import law
+from .tree_laws import check_shape, law
 
 PROBLEM = make_problems(1, 0)[0][0]
 
@@ -178,6 +178,7 @@ async def check_recipe(
     law(len(spy.calls) <= calls, f"{len(spy.calls)} calls were made, at most {calls} are allowed")
     law(len(set(spy.places())) == len(spy.calls), "two calls share a place; number them by draft and sample")
     law(not outcome.tree.nodes["in_flight"].any(), "the search ended with work in flight")
+    check_shape(outcome.tree)
     law(not outcome.failed, f"the search failed: {outcome.reason}")
     selected = recipe.answerer(outcome.tree)
     node = selected.node

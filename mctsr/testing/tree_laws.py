@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mctsr.backup import HalfOwnHalfBestChild
-from mctsr.kernels.node import DONE, NONE, PLANTED, UNSCORED
+from mctsr.kernels.descent import CLOSED
+from mctsr.kernels.node import DONE, NONE, PLANTED, SPENT, UNSCORED
 from mctsr.parts import Ask, Backup, Selector
 from mctsr.tree import Sample, State, Tree
 
@@ -60,6 +61,7 @@ def check_selector(
         if not (selector.barrier and in_flight):  # behind a barrier it learns of a whole generation at once
             _told(selector, tree, rng, born)
             born = []
+        check_shape(tree)
     for ask in in_flight:
         tree.mark(ask.node, -1)
     law(not tree.nodes["in_flight"].any(), "work in flight does not return to zero: the selector marked some")
@@ -196,3 +198,43 @@ def _watched(backup: Backup) -> Backup:
         )
 
     return watched
+
+
+def check_shape(tree: Tree) -> None:
+    """Every node hangs on an older one, is linked exactly once, and work in flight below is in flight above.
+
+    So a tree has no cycle and no orphan, whatever was done to it.
+
+    Raises:
+        LawBroken: A link, a depth, a count or a flag contradicts another.
+    """
+    used = tree.nodes[: len(tree)]
+    held: dict[int, list[int]] = {}
+    for node, parent in enumerate(used["parent"].tolist()):
+        law(-1 <= parent < node, f"node {node} hangs on {parent}, which is no older node")
+        held.setdefault(parent, []).append(node)
+        depth = 0 if parent == NONE else int(used["depth"][parent]) + 1
+        law(used["depth"][node] == depth, f"node {node} has depth {used['depth'][node]}, not {depth}")
+    for node in range(len(tree)):
+        linked, child = list[int](), int(used["first"][node])
+        while child != NONE and len(linked) <= len(tree):
+            linked.append(child)
+            child = int(used["next"][child])
+        children = held.get(node, [])
+        law(linked == children, f"node {node} links {linked}; {children} name it as their parent")
+        law(
+            used["n_children"][node] == len(children),
+            f"node {node} counts {used['n_children'][node]} children",
+        )
+        law(used["last"][node] == (children[-1] if children else NONE), f"node {node} has another last child")
+        below = int(used["in_flight"][children].sum())
+        law(
+            used["in_flight"][node] >= below >= 0,
+            f"{below} asks are in flight below node {node}, fewer at it",
+        )
+        shut = bool(children) and bool((used["flags"][children] & CLOSED).all())
+        spent = bool(used["flags"][node] & SPENT)
+        law(
+            spent == shut or tree.has(node, CLOSED & ~SPENT),
+            f"node {node} is spent: {spent}, its children: {shut}",
+        )

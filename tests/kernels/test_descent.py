@@ -114,9 +114,18 @@ def test_a_node_is_spent_when_no_way_down_leads_to_an_open_leaf(forest: Forest) 
         # A node that is closed itself need not be told that what lies below it is closed too.
         if not plain.flags & descent.CLOSED:
             assert spent == closed(node)
-    for node in range(len(forest)):
-        descent.reopen(nodes, node)
-    assert not (nodes["flags"] & SPENT).any()
+
+
+def test_a_new_open_child_opens_the_way_up_to_the_first_node_that_is_closed_itself() -> None:
+    nodes = fresh(6)
+    for node, parent in enumerate([NONE, 0, 1, 2]):
+        walk.link(nodes, node, parent)
+    nodes["flags"][3] = DONE
+    descent.spend(nodes, 3)
+    assert nodes["flags"][:4].tolist() == [SPENT, SPENT, SPENT, DONE]
+    nodes["flags"][1] |= DONE
+    descent.reopen(nodes, 2)
+    assert nodes["flags"][:4].tolist() == [SPENT, DONE, 0, DONE]
 
 
 def test_children_come_side_by_side_and_unvisited() -> None:

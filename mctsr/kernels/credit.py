@@ -39,13 +39,14 @@ def mean(nodes: Nodes, node: int, reward: float, flip: float) -> None:
         reward: In the view of the player who moved into `node`.
         flip: 1 for a single agent, -1 when two players alternate.
     """
-    values, sums, visits, parents = nodes["value"], nodes["value_sum"], nodes["visits"], nodes["parent"]
-    while node != NONE:
-        visits[node] += 1
-        sums[node] += reward
-        values[node] = sums[node] / visits[node]
+    while node >= 0:
+        row = nodes[node]
+        visits, total = row["visits"] + 1, row["value_sum"] + reward
+        row["visits"] = visits
+        row["value_sum"] = total
+        row["value"] = total / visits
         reward *= flip
-        node = parents[node]
+        node = row["parent"]
 
 
 @kernel

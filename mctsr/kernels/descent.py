@@ -25,16 +25,19 @@ def scan(
     """
     best, highest = NONE, -math.inf
     child = family[0]
-    while child >= 0 and child != family[1] and highest < math.inf:
-        row = nodes[child]
-        if not row["flags"] & closed and (row["in_flight"] == 0 or row["first"] >= 0):
-            found = score_of(nodes, child, rule, k, shared[0], shared[1])
-            if found > highest or best < 0:
-                best, highest = child, found
+    while child >= 0 and child != family[1]:
+        this, row = child, nodes[child]
         if family[2]:
             child = row["next"]
         else:
             child += 1
+        if row["flags"] & closed or (row["in_flight"] > 0 and row["first"] < 0):
+            continue
+        found = score_of(nodes, this, rule, k, shared[0], shared[1])
+        if found > highest or best < 0:
+            best, highest = this, found
+            if highest == math.inf:
+                break
     return best
 
 
@@ -44,15 +47,10 @@ def best_unless(nodes: Nodes, node: int, rule: int, k: Constants, low: float, cl
     row = nodes[node]
     shared = (above(rule, k, float(row["visits"] + row["in_flight"])), low)
     end = row["first"] + row["n_children"]
-    # Siblings born together lie side by side: counting up lets the processor fetch ahead, links do not. With the
-    # rule as a constant the compiler leaves one formula of the chain, which the commonest rules are given.
-    if row["last"] + 1 != end:
-        return scan(nodes, (row["first"], NONE, True), rule, k, shared, closed)
-    if rule == PUCT_ALPHAZERO:
-        return scan(nodes, (row["first"], end, False), PUCT_ALPHAZERO, k, shared, closed)
-    if rule == UCB1:
-        return scan(nodes, (row["first"], end, False), UCB1, k, shared, closed)
-    return scan(nodes, (row["first"], end, False), rule, k, shared, closed)
+    # Siblings born together lie side by side: counting up lets the processor fetch ahead, links do not.
+    if row["last"] + 1 == end:
+        return scan(nodes, (row["first"], end, False), rule, k, shared, closed)
+    return scan(nodes, (row["first"], NONE, True), rule, k, shared, closed)
 
 
 @kernel
@@ -93,6 +91,21 @@ def may_widen(nodes: Nodes, node: int, widen: float, alpha: float) -> bool:
     return bool(nodes["n_children"][node] + pending < max(math.ceil(widen * n**alpha), 1))
 
 
+@inlined
+def follow(nodes: Nodes, root: int, rule: int, k: Constants, low: float) -> int:
+    """Follow the best child from `root` to a leaf, NONE where no child may be entered."""
+    node = root
+    while node >= 0 and nodes[node]["first"] >= 0:
+        row = nodes[node]
+        end = row["first"] + row["n_children"]
+        if row["last"] + 1 == end:
+            shared = (above(rule, k, float(row["visits"] + row["in_flight"])), low)
+            node = scan(nodes, (row["first"], end, False), rule, k, shared, CLOSED)
+        else:
+            node = best_unless(nodes, node, rule, k, low, int(CLOSED))
+    return node
+
+
 @kernel
 def descend(nodes: Nodes, root: int, rule: int, k: Constants, low: float) -> int:
     """Follow the best child from `root` to a leaf that can be grown.
@@ -107,11 +120,17 @@ def descend(nodes: Nodes, root: int, rule: int, k: Constants, low: float) -> int
     Returns:
         The leaf, or NONE when the way ends at work in flight or everything below is closed.
     """
-    node = root
     if nodes[root]["flags"] & CLOSED:
         return NONE
-    while node >= 0 and nodes[node]["first"] >= 0:
-        node = best_child(nodes, node, rule, k, low)
+    # With the rule as a constant the compiler leaves one formula of the chain: the commonest two are given that.
+    if rule == PUCT_ALPHAZERO:
+        node = follow(nodes, root, PUCT_ALPHAZERO, k, low)
+    elif rule == UCB1:
+        node = follow(nodes, root, UCB1, k, low)
+    else:
+        node = root
+        while node >= 0 and nodes[node]["first"] >= 0:
+            node = best_child(nodes, node, rule, k, low)
     if node == root and nodes[root]["in_flight"] > 0:
         return NONE
     return node

@@ -128,11 +128,12 @@ def finish(plan: Plan, folder: Path, way: Way, error: ServerError | None = None)
 
 async def _solve(plan: Plan, keys: Keys, opening: Opening, watch: Watch, signals: list[int]) -> Summary:
     with _interruptible(watch, signals), telling(watch):
-        roles = [role for role in (plan.settings.policy, plan.settings.judge) if role]
+        settings = plan.settings
+        roles = [role for role in (settings.policy, settings.judge, settings.prm) if role]
         watch.phase(
             "starting the model" if any(role.starts_here for role in roles) else "waiting for the server"
         )
-        async with connect(plan.settings, keys) as connected:
+        async with connect(settings, keys, needs=plan.recipe.needs) as connected:
             for notice in connected.notices:
                 watch.say(f"notice: {notice}")
             overheard = connected._replace(models=Overheard(connected.models, watch))

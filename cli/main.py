@@ -36,7 +36,7 @@ def application() -> "typer.Typer":
     """Make the application with all its commands."""
     import typer
 
-    from . import data, export, grade, model, recipes, report, resume, runs, show, solve
+    from . import compare, data, export, grade, model, recipes, report, resume, runs, show, solve
 
     app = typer.Typer(
         name="mctsr",
@@ -57,6 +57,7 @@ def application() -> "typer.Typer":
     app.command("resume")(resume.resume)
     app.command("show")(show.show)
     app.command("report")(report.report)
+    app.command("compare")(compare.compare)
     app.command("grade")(grade.grade)
     app.command("runs")(runs.runs)
     app.command("export")(export.export)

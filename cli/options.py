@@ -141,6 +141,17 @@ JudgeApiKey = Annotated[
     str | None,
     option("--judge-api-key", SERVER, "KEY", "Its key; default: that of --api-key on the same server."),
 ]
+PrmModel = Annotated[
+    str | None,
+    option("--prm-model", SERVER, "NAME", "Reward model for recipes that need one; default: none."),
+]
+PrmBaseUrl = Annotated[
+    str | None, option("--prm-base-url", SERVER, "URL", "Its server; default: the same as --base-url.")
+]
+PrmApiKey = Annotated[
+    str | None,
+    option("--prm-api-key", SERVER, "KEY", "Its key; default: that of --api-key on the same server."),
+]
 MaxConcurrency = Annotated[
     int | None,
     option(

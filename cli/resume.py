@@ -10,6 +10,7 @@ def resume(
     base: RunsDir = RUNS,
     api_key: o.ApiKey = None,
     judge_api_key: o.JudgeApiKey = None,
+    prm_api_key: o.PrmApiKey = None,
     display: o.Show = o.Display.AUTO,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -32,5 +33,5 @@ def resume(
     if way.display != "none":
         talk(one_line(f"mctsr resumes {found.path} · recipe {plan.settings.recipe}"))
 
-    keys = Keys(api_key, judge_api_key)
+    keys = Keys(api_key, judge_api_key, prm_api_key)
     return conduct(plan, found.path, keys, lambda _: RunWriter.reopen(found.path), way)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from mctsr.errors import UsageError, short, user_path
+from mctsr.lm.address import read_address
 from mctsr.lm.local.gguf import EMBEDDED
-from mctsr.lm.options import check_body, read_address
+from mctsr.lm.options import check_body
 from mctsr.runs.settings import RoleOptions, Settings
 
 from . import options as o
@@ -48,6 +49,9 @@ def solve(
     judge_model: o.JudgeModel = None,
     judge_base_url: o.JudgeBaseUrl = None,
     judge_api_key: o.JudgeApiKey = None,
+    prm_model: o.PrmModel = None,
+    prm_base_url: o.PrmBaseUrl = None,
+    prm_api_key: o.PrmApiKey = None,
     max_concurrency: o.MaxConcurrency = None,
     timeout: o.Timeout = 600.0,
     max_retries: o.MaxRetries = 5,
@@ -81,6 +85,7 @@ def solve(
         policy=RoleOptions(model, base_url, temperature, top_p, max_tokens, loads(extra_body or "{}")),
         judge=RoleOptions(judge_model, judge_base_url) if judge_model or judge_base_url else None,
         judge_max_tokens=judge_max_tokens,
+        prm=RoleOptions(prm_model, prm_base_url) if prm_model or prm_base_url else None,
         seed=seed,
         width=width,
         max_concurrency=max_concurrency,
@@ -102,7 +107,8 @@ def solve(
         keep_calls=keep_calls,
     )
     settings, notices = _seated(context, settings)
-    check_body(settings.policy.extra_body, (api_key, judge_api_key))
+    keys = (api_key, judge_api_key, prm_api_key)
+    check_body(settings.policy.extra_body, keys)
     talks = not (quiet or display is o.Display.NONE)
     if talks and not dry_run:
         _announce(settings, name, notices)
@@ -110,13 +116,13 @@ def solve(
     if dry_run:
         return draw_plan(context, planned, json=json)
     way = ("none" if quiet else display, quiet, json)
-    return _begun(planned, output_dir, (api_key, judge_api_key), way, overwrite=overwrite)
+    return _begun(planned, output_dir, keys, way, overwrite=overwrite)
 
 
 def _begun(
     planned: "Plan",
     output_dir: str | None,
-    keys: tuple[str | None, str | None],
+    keys: tuple[str | None, str | None, str | None],
     way: tuple[str, bool, bool],
     *,
     overwrite: bool,
@@ -151,7 +157,7 @@ def _seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[
     Raises:
         UsageError: no server is named, or a server and a model that starts one.
     """
-    policy, judge, notices = settings.policy, settings.judge, []
+    policy, judge, prm, notices = settings.policy, settings.judge, settings.prm, []
     if origin(context, "base_url") == _OLD_VARIABLE:
         notices.append(f"{_OLD_VARIABLE} is taken for OPENAI_BASE_URL")
     alone = replace(policy, base_url=None)
@@ -169,16 +175,22 @@ def _seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[
         raise UsageError(f"no server{given}give --base-url URL (or OPENAI_BASE_URL), or --model embedded")
     policy = _placed(policy)
     if judge is not None:
-        judge = _placed(judge)
-        if not policy.base_url and not judge.base_url and not judge.starts_here:
-            hint = _did_you_mean(judge.model or "")
-            raise UsageError(
-                f"no server for --judge-model {short(str(judge.model))}; {hint}give --judge-base-url URL"
-            )
+        judge = _beside(policy, judge, "judge")
         same = (judge.base_url or policy.base_url) == policy.base_url and not judge.starts_here
         body = policy.extra_body if same else {}
         judge = replace(judge, temperature=policy.temperature, top_p=policy.top_p, extra_body=body)
-    return replace(settings, policy=policy, judge=judge), notices
+    prm = _beside(policy, prm, "prm") if prm else None
+    return replace(settings, policy=policy, judge=judge, prm=prm), notices
+
+
+def _beside(policy: RoleOptions, role: RoleOptions, name: str) -> RoleOptions:
+    """Place a further role, on the policy's server where it has none of its own."""
+    if not policy.base_url and not role.base_url and not role.starts_here:
+        hint = _did_you_mean(role.model or "")
+        raise UsageError(
+            f"no server for --{name}-model {short(str(role.model))}; {hint}give --{name}-base-url URL"
+        )
+    return _placed(role)
 
 
 def _did_you_mean(model: str) -> str:

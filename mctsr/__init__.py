@@ -41,11 +41,23 @@ if TYPE_CHECKING:
         UsageError,
     )
     from mctsr.expand.answer import Answer
+    from mctsr.expand.boundary import Boundary, read_boundary, split
     from mctsr.expand.drafts import plain_answer, together, whole_answer
     from mctsr.expand.refine import REFUSAL, SelfRefine
+    from mctsr.expand.step import Steps
     from mctsr.grading import extract_answer
+    from mctsr.judge.certainty import SelfCertainty
+    from mctsr.judge.grounded.verify import ToolVerify
+    from mctsr.judge.llm_judge import LlmJudge
+    from mctsr.judge.mc_estimate import McEstimate
+    from mctsr.judge.process.chat_token import ChatTokenPrm
+    from mctsr.judge.process.gen_prm import GenPrm
+    from mctsr.judge.process.qwen import QwenPrm
+    from mctsr.judge.process.shepherd import TokenPrm, openr_prm
+    from mctsr.judge.process.think_prm import ThinkPrm
     from mctsr.judge.self_reward import SelfReward, fifty_from_95, lose_50_above_95, read_score
-    from mctsr.lm.base import LM, Completion, Message, Place, Request, Usage
+    from mctsr.judge.seq_rm import SeqRm
+    from mctsr.lm.base import LM, Completion, Message, Place, Pooled, Pooling, Request, Token, Usage
     from mctsr.lm.scripted import Scripted
     from mctsr.parts import (
         Answerer,
@@ -70,6 +82,7 @@ if TYPE_CHECKING:
     from mctsr.recipe import Recipe
     from mctsr.select.anywhere import Anywhere, Choose, greedy
     from mctsr.select.chain import Chain
+    from mctsr.select.deepsearch import DeepSearchJump
     from mctsr.select.descent import Descent, RootNoise, Widening
     from mctsr.select.frontier import Frontier
     from mctsr.select.grave import Grave, Mcps
@@ -77,7 +90,7 @@ if TYPE_CHECKING:
     from mctsr.select.particles import Particles, Weight
     from mctsr.select.pools import FrontierDeepSearch, OmegaPrm, Stored, nash
     from mctsr.select.population import Beams, Subtrees
-    from mctsr.select.sampled import among_top, importance, pairwise_importance, top_k
+    from mctsr.select.sampled import among_top, anyone, importance, pairwise_importance, top_k
     from mctsr.select.scores import (
         by_value,
         i_mcts,
@@ -86,6 +99,7 @@ if TYPE_CHECKING:
         puct_masprm_inference,
         uct,
         uct_deepsearch,
+        uct_grounded_prm,
         uct_llama_berry,
         uct_masprm,
         uct_masprm_inference,
@@ -119,10 +133,22 @@ _HOME = {
     ),
     "mctsr.expand.answer": ("Answer",),
     "mctsr.expand.drafts": ("plain_answer", "together", "whole_answer"),
+    "mctsr.expand.boundary": ("Boundary", "read_boundary", "split"),
     "mctsr.expand.refine": ("REFUSAL", "SelfRefine"),
+    "mctsr.expand.step": ("Steps",),
     "mctsr.grading": ("extract_answer",),
     "mctsr.judge.self_reward": ("SelfReward", "fifty_from_95", "lose_50_above_95", "read_score"),
-    "mctsr.lm.base": ("LM", "Completion", "Message", "Place", "Request", "Usage"),
+    "mctsr.judge.certainty": ("SelfCertainty",),
+    "mctsr.judge.grounded.verify": ("ToolVerify",),
+    "mctsr.judge.llm_judge": ("LlmJudge",),
+    "mctsr.judge.mc_estimate": ("McEstimate",),
+    "mctsr.judge.process.chat_token": ("ChatTokenPrm",),
+    "mctsr.judge.process.gen_prm": ("GenPrm",),
+    "mctsr.judge.process.qwen": ("QwenPrm",),
+    "mctsr.judge.process.shepherd": ("TokenPrm", "openr_prm"),
+    "mctsr.judge.process.think_prm": ("ThinkPrm",),
+    "mctsr.judge.seq_rm": ("SeqRm",),
+    "mctsr.lm.base": ("LM", "Completion", "Message", "Place", "Pooled", "Pooling", "Request", "Token", "Usage"),
     "mctsr.lm.scripted": ("Scripted",),
     "mctsr.parts": (
         "Answerer", "Ask", "Backup", "Draft", "Expander", "Fault", "Judge", "Ledger", "Path", "PathNode",
@@ -132,6 +158,7 @@ _HOME = {
     "mctsr.recipe": ("Recipe",),
     "mctsr.select.anywhere": ("Anywhere", "Choose", "greedy"),
     "mctsr.select.chain": ("Chain",),
+    "mctsr.select.deepsearch": ("DeepSearchJump",),
     "mctsr.select.descent": ("Descent", "RootNoise", "Widening"),
     "mctsr.select.frontier": ("Frontier",),
     "mctsr.select.grave": ("Grave", "Mcps"),
@@ -139,10 +166,10 @@ _HOME = {
     "mctsr.select.particles": ("Particles", "Weight"),
     "mctsr.select.pools": ("FrontierDeepSearch", "OmegaPrm", "Stored", "nash"),
     "mctsr.select.population": ("Beams", "Subtrees"),
-    "mctsr.select.sampled": ("among_top", "importance", "pairwise_importance", "top_k"),
+    "mctsr.select.sampled": ("among_top", "anyone", "importance", "pairwise_importance", "top_k"),
     "mctsr.select.scores": (
         "by_value", "i_mcts", "puct", "puct_alphazero", "puct_masprm_inference", "uct", "uct_deepsearch",
-        "uct_llama_berry", "uct_masprm", "uct_masprm_inference", "uct_mc_nest", "uct_mctsr",
+        "uct_grounded_prm", "uct_llama_berry", "uct_masprm", "uct_masprm_inference", "uct_mc_nest", "uct_mctsr",
         "uct_mctsr_code", "uct_meds3", "uct_prior", "uct_rap", "uct_rest_mcts", "uct_rstar_math",
     ),
     "mctsr.select.step_code": ("step_code", "step_form"),
@@ -153,23 +180,26 @@ _HOME = {
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [  # noqa: RUF022
-    "AmafMean", "Answer", "Answerer", "Anywhere", "Ask", "Backup", "Beams", "Beta", "Caller", "Chain",
-    "Choose", "Completion", "ContextOverflow", "DecayedSum", "DeepSearch", "DeepSearchCode", "Descent",
-    "Draft", "Expander", "Fault", "Frontier", "FrontierDeepSearch", "Gaussian", "Grave", "Gumbel",
-    "HalfOwnHalfBestChild", "Judge", "LM", "Ledger", "Limits", "LlamaBerry", "Max", "McNest", "Mcps",
-    "MctsrCode", "MctsrError", "Mean", "MeanOfEnds", "MedS3Comp", "Message", "MinimumOfSteps", "OmegaPrm",
-    "Outcome", "OwnValue", "Particles", "Path", "PathNode", "Place", "Problem", "ProductOfSteps",
-    "Prompts", "REFUSAL", "Recipe", "RecipeError", "Refused", "Request", "RootNoise", "Rule", "Sample",
-    "Scripted", "Selected", "Selector", "SelfRefine", "SelfReward", "ServerError", "ServerGone", "State",
-    "Stopper", "Stored", "Subtrees", "Thompson", "Tree", "Unscored", "Usage", "UsageError", "Verdict",
-    "VisitWeighted", "Weight", "Widening", "among_top", "best_value", "by_value", "extract_answer",
-    "fifty_from_95", "finalists", "first", "first_of", "greedy", "half_min_mean", "i_mcts", "importance",
-    "last", "lose_50_above_95", "majority", "max_depth", "mean", "nash", "never", "no_gain",
-    "pairwise_importance", "plain_answer", "puct", "puct_alphazero", "puct_masprm_inference",
-    "read_score", "rollouts_done", "search", "step_code", "step_form", "thompson_beta",
-    "thompson_gaussian", "together", "top_k", "uct", "uct_deepsearch", "uct_llama_berry", "uct_masprm",
-    "uct_masprm_inference", "uct_mc_nest", "uct_mctsr", "uct_mctsr_code", "uct_meds3", "uct_prior",
-    "uct_rap", "uct_rest_mcts", "uct_rstar_math", "weighted_vote", "whole_answer",
+    "AmafMean", "Answer", "Answerer", "Anywhere", "Ask", "Backup", "Beams", "Beta", "Boundary", "Caller",
+    "Chain", "ChatTokenPrm", "Choose", "Completion", "ContextOverflow", "DecayedSum", "DeepSearch",
+    "DeepSearchCode", "DeepSearchJump", "Descent", "Draft", "Expander", "Fault", "Frontier",
+    "FrontierDeepSearch", "Gaussian", "GenPrm", "Grave", "Gumbel", "HalfOwnHalfBestChild", "Judge", "LM",
+    "Ledger", "Limits", "LlamaBerry", "LlmJudge", "Max", "McEstimate", "McNest", "Mcps", "MctsrCode",
+    "MctsrError", "Mean", "MeanOfEnds", "MedS3Comp", "Message", "MinimumOfSteps", "OmegaPrm", "Outcome",
+    "OwnValue", "Particles", "Path", "PathNode", "Place", "Pooled", "Pooling", "Problem",
+    "ProductOfSteps", "Prompts", "QwenPrm", "REFUSAL", "Recipe", "RecipeError", "Refused", "Request",
+    "RootNoise", "Rule", "Sample", "Scripted", "Selected", "Selector", "SelfCertainty", "SelfRefine",
+    "SelfReward", "SeqRm", "ServerError", "ServerGone", "State", "Steps", "Stopper", "Stored", "Subtrees",
+    "ThinkPrm", "Thompson", "Token", "TokenPrm", "ToolVerify", "Tree", "Unscored", "Usage", "UsageError",
+    "Verdict", "VisitWeighted", "Weight", "Widening", "among_top", "anyone", "best_value", "by_value",
+    "extract_answer", "fifty_from_95", "finalists", "first", "first_of", "greedy", "half_min_mean",
+    "i_mcts", "importance", "last", "lose_50_above_95", "majority", "max_depth", "mean", "nash", "never",
+    "no_gain", "openr_prm", "pairwise_importance", "plain_answer", "puct", "puct_alphazero",
+    "puct_masprm_inference", "read_boundary", "read_score", "rollouts_done", "search", "split",
+    "step_code", "step_form", "thompson_beta", "thompson_gaussian", "together", "top_k", "uct",
+    "uct_deepsearch", "uct_grounded_prm", "uct_llama_berry", "uct_masprm", "uct_masprm_inference",
+    "uct_mc_nest", "uct_mctsr", "uct_mctsr_code", "uct_meds3", "uct_prior", "uct_rap", "uct_rest_mcts",
+    "uct_rstar_math", "weighted_vote", "whole_answer",
 ]
 # fmt: on
 

@@ -5,6 +5,7 @@ whoever grades committed problems; nothing that searches sees them.
 Does not know flags, screens, or how a tree grows.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from platform import python_version
 from mctsr.errors import RunError, UsageError, user_path
 from mctsr.lm.connect import Connected
 from mctsr.lm.local.gguf import EMBEDDED
-from mctsr.parts import Problem
+from mctsr.parts import Judge, Problem
 from mctsr.problems import (
     STDIN,
     chosen_gold,
@@ -127,6 +128,7 @@ def run_record(plan: Plan, connected: Connected, created: datetime) -> RunRecord
         "recipe": plan.terms.name,
         "recipe_arguments": dict(plan.chosen.arguments),
         "recipe_source_sha256": plan.chosen.source_sha256,
+        "scale": _scale(plan.recipe.judge),
         "prompts": plan.prompts.hashes(),
         "data": plan.data,
         "problems": [{"id": p.id, "text": p.text, "kind": p.kind} for p in plan.problems] if inline else None,
@@ -140,6 +142,12 @@ def run_record(plan: Plan, connected: Connected, created: datetime) -> RunRecord
         "notices": [*plan.notices, *connected.notices],
     }
     return with_gold(record, plan.gold)
+
+
+def _scale(judge: Judge | None) -> list[float] | None:
+    """Return a judge's bounds, where it has both: JSON has no infinity."""
+    bounds = [] if judge is None else [float(judge.low), float(judge.high)]
+    return bounds if bounds and all(map(math.isfinite, bounds)) else None
 
 
 def resume_plan(run: Run) -> Plan:
@@ -203,12 +211,14 @@ def _versions() -> dict[str, str]:
 def _pinned(settings: Settings, record: RunRecord) -> Settings:
     """Name the models that answered before, so that no other one goes on in their place."""
     served = {s["role"]: s["model"] for s in record["servers"] if s["base_url"] != EMBEDDED}
-    policy, judge = settings.policy, settings.judge
+    policy, judge, prm = settings.policy, settings.judge, settings.prm
     if "policy" in served:
         policy = replace(policy, model=served["policy"])
     if judge is not None and "judge" in served:
         judge = replace(judge, model=served["judge"])
-    return replace(settings, policy=policy, judge=judge)
+    if prm is not None and "prm" in served:
+        prm = replace(prm, model=served["prm"])
+    return replace(settings, policy=policy, judge=judge, prm=prm)
 
 
 def _changes(record: RunRecord, again: Plan) -> list[str]:

@@ -1,16 +1,17 @@
 """The model as one ask sees it: prompts are filled, places are named, costs are counted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from itertools import chain, islice
 from typing import TypeVar
 
 from mctsr.errors import PromptError, ServerError
-from mctsr.lm.base import LM, Completion, Message, Place, Request, Role, Tally
+from mctsr.lm.base import LM, Completion, Message, Place, Pooled, Pooling, Request, Role, Tally
 from mctsr.prompting import Prompts
 
 T = TypeVar("T")
+R = TypeVar("R", Completion, Pooled)
 
 
 @asynccontextmanager
@@ -58,6 +59,31 @@ class Caller:
         self._ask = ask
         self.tally = Tally()
 
+    def ask(
+        self,
+        prompt: str,
+        values: Mapping[str, str],
+        *,
+        role: Role = "policy",
+        temperature: float | None = None,
+    ) -> Request:
+        """Fill the prompt file `prompt` into a request, and send nothing.
+
+        Args:
+            prompt: Name of the prompt file.
+            values: One text for each of its inputs.
+            role: Which model is to answer.
+            temperature: Overrides the role's default unless the user chose one.
+
+        Raises:
+            PromptError: No such prompt, or the wrong values.
+        """
+        template = self._prompts.get(prompt)
+        if template is None:
+            raise PromptError(f"no prompt named {prompt!r}; there are {sorted(self._prompts)}")
+        turns = tuple(Message(role, text) for role, text in template.fill(values))  # type: ignore[arg-type]
+        return Request(turns, role, temperature, template.schema)
+
     async def say(
         self,
         prompt: str,
@@ -84,11 +110,7 @@ class Caller:
             PromptError: No such prompt, or the wrong values.
             ServerError: The call failed for good; ContextOverflow when it does not fit.
         """
-        template = self._prompts.get(prompt)
-        if template is None:
-            raise PromptError(f"no prompt named {prompt!r}; there are {sorted(self._prompts)}")
-        turns = tuple(Message(role, text) for role, text in template.fill(values))  # type: ignore[arg-type]
-        request = Request(turns, role, temperature, template.schema)
+        request = self.ask(prompt, values, role=role, temperature=temperature)
         return await self.complete(request, part=prompt, draft=draft, sample=sample, attempt=attempt)
 
     async def complete(
@@ -96,10 +118,20 @@ class Caller:
     ) -> Completion:
         """Complete a request that no prompt file describes; raises what `LM.complete` raises."""
         place = Place(self._problem, self._ask, part, draft, sample, attempt)
+        return await self._counted(self._lm.complete(place, request), attempt)
+
+    async def pool(
+        self, pooling: Pooling, *, part: str, draft: int = 0, sample: int = 0, attempt: int = 0
+    ) -> Pooled:
+        """Ask a reward model for scores; raises what `LM.pool` raises."""
+        place = Place(self._problem, self._ask, part, draft, sample, attempt)
+        return await self._counted(self._lm.pool(place, pooling), attempt)
+
+    async def _counted(self, call: Awaitable[R], attempt: int) -> R:
         try:
-            completion = await self._lm.complete(place, request)
+            reply = await call
         except ServerError as error:
             self.tally.fail(error, attempt=attempt)
             raise
-        self.tally.count(completion, attempt=attempt)
-        return completion
+        self.tally.count(reply, attempt=attempt)
+        return reply

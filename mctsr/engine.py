@@ -3,8 +3,8 @@
     selector ── Ask ──▶ expander ──▶ judge ──▶ drafts, verdicts ──▶ tree.add, backup ──▶ selector.tell
        µs                 seconds, LLM                                     µs
 
-One loop grows one tree. Asks are folded in the order they were made, whatever arrives first, so a tree is a
-function of the replies. The engine knows no recipe, no file and no screen; who wants to watch gets events.
+Asks are folded in the order they were made, whatever arrives first, so a tree is a function of the replies.
+The engine knows no recipe, no file and no screen; who wants to watch gets events.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
 from mctsr.rollout import Asked, Change, Done, Event, Folded, Stopped, fold, work
 from mctsr.stop import Limits
-from mctsr.tree import Tree
+from mctsr.tree import Tree, warm_up
 
 MAX_SERVER_FAULTS = 3
 
@@ -104,6 +104,7 @@ async def search(
     loop = _Search(problem, recipe, lm, seed, prompts, limits, watch, decisions)
     try:
         loop.launch(Ask(NONE, recipe.selector.roots))
+        await loop.ready()
         while loop.flights:
             if not await loop.arrived():
                 break
@@ -138,16 +139,21 @@ class _Search:
 
     def launch(self, ask: Ask) -> None:
         """Start the work of `ask`."""
-        opening = ask.node == NONE
-        number = 0 if opening else self.ledger.asks + 1
+        number = 0 if ask.node == NONE else self.ledger.asks + 1
         self.ledger.asks = number
         self.tree.mark(ask.node, +1)
         caller = Caller(self.lm, self.prompts, self.problem.id, number)
-        path = None if opening else Path.to(ask.node, self.tree, self.problem)
+        path = Path.to(ask.node, self.tree, self.problem) if number else None
         task = asyncio.create_task(work(self.recipe, self.problem, path, ask, caller))
         self.flights.append(_Flight(number, ask, caller, task))
         if self.watch:
             self.watch(Asked(self.problem.id, number, ask.node, ask.n, ask.again))
+
+    async def ready(self) -> None:
+        """Load the kernels in a thread, once a process, while the first calls are in flight."""
+        if not warm_up.cache_info().currsize:
+            await asyncio.sleep(0)
+            await asyncio.to_thread(warm_up)
 
     async def arrived(self) -> bool:
         """Wait for the oldest ask, or for all behind a barrier; False when the clock ends the search."""

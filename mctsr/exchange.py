@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from mctsr.errors import ContextOverflow, Refused, ServerError, ServerGone
@@ -36,6 +37,10 @@ class PathNode(NamedTuple):
     work: Mapping[str, str]
     samples: tuple[Sample, ...]
     planted: bool
+    ids: tuple[int, ...] = ()
+    logprob: float | None = None
+    tokens: int = 0
+    step: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,29 @@ class Path:
         """The node that is to grow or to be judged."""
         return self.nodes[-1]
 
+    @property
+    def steps(self) -> tuple[PathNode, ...]:
+        """The steps at the end of the path, from the first one; the empty root is none."""
+        above = next((i for i in reversed(range(len(self.nodes))) if not self.nodes[i].step), -1)
+        return tuple(node for node in self.nodes[above + 1 :] if node.text)
+
+    @property
+    def text(self) -> str:
+        """The solution so far: all steps as the model wrote them, or the last whole answer."""
+        return "".join(node.text for node in self.steps) if self.last.step else self.last.text
+
+    @property
+    def begun(self) -> str:
+        """What a reply continues: the text with the thoughts that led to it, `work["thought"]` of each step."""
+        said = "".join(node.work.get("thought", "") + node.text for node in self.steps)
+        return said if self.last.step else self.last.text
+
+    @property
+    def begun_ids(self) -> tuple[int, ...]:
+        """The same as token ids; empty when those of any step are unknown."""
+        known = self.steps and all(node.ids for node in self.steps)
+        return tuple(chain.from_iterable(node.ids for node in self.steps)) if known else ()
+
     @classmethod
     def to(cls, node: int, tree: Tree, problem: Problem) -> "Path":
         """Take the path from the root to `node`."""
@@ -57,14 +85,15 @@ class Path:
         planted = (tree.nodes["flags"][ids] & PLANTED).astype(bool).tolist()
         states = [tree.states[i] for i in ids]
         taken = [
-            PathNode(i, state.text, state.answer, state.work, tuple(state.samples), by_recipe)
-            for i, state, by_recipe in zip(ids, states, planted, strict=True)
+            PathNode(i, s.text, s.answer, s.work, tuple(s.samples), own, s.ids, s.logprob, s.tokens, s.step)
+            for i, s, own in zip(ids, states, planted, strict=True)
         ]
         return cls(problem, tuple(taken))
 
     def plus(self, draft: "Draft") -> "Path":
         """Return the path to a draft below the last node."""
-        node = PathNode(-1, draft.text, draft.answer, draft.work, (), draft.planted)
+        said = (draft.text, draft.answer, draft.work, (), draft.planted)
+        node = PathNode(-1, *said, draft.ids, draft.logprob, draft.tokens, draft.step)
         return Path(self.problem, (*self.nodes, node))
 
 
@@ -96,6 +125,12 @@ class Draft:
         unscored: Why it must not be judged ("empty reply"); "" when it may.
         prior: Prior probability for rules that use one.
         done: The node can never grow.
+        why: Why not, when `done`.
+        step: The text is one step and continues the steps above it; otherwise it is a whole answer.
+        unjudged: No judge sees it: the empty text at the root of a tree of steps.
+        ids: Token ids of the text, where the server gives them.
+        logprob: Sum of its tokens' log-probabilities in nats; None when unknown.
+        tokens: How many tokens were written for it, >= 0.
 
     Raises:
         TypeError, ValueError: A field holds what a tree cannot keep.
@@ -109,14 +144,22 @@ class Draft:
     unscored: str = ""
     prior: float = 1.0
     done: bool = False
+    why: str = "finished"
+    step: bool = False
+    unjudged: bool = False
+    ids: tuple[int, ...] = ()
+    logprob: float | None = None
+    tokens: int = 0
 
     def __post_init__(self) -> None:
-        texts = {"text": self.text, "answer": self.answer or "", "unscored": self.unscored, **self.work}
-        for name, value in texts.items():
+        own = {"text": self.text, "answer": self.answer or "", "unscored": self.unscored, "why": self.why}
+        for name, value in {**own, **self.work}.items():
             if not isinstance(name, str) or not isinstance(value, str):
                 raise TypeError(f"a Draft's {name} is {type(value).__name__}; it must be a text")
         if not 0.0 <= self.prior < math.inf:
             raise ValueError(f"a Draft's prior is {self.prior}; it must be a finite number, at least 0")
+        if self.logprob is not None and not math.isfinite(self.logprob):
+            raise ValueError(f"a Draft's logprob is {self.logprob}; it must be a finite number, or None")
 
 
 def _spelled(error: ServerError) -> tuple[str, bool]:

@@ -106,7 +106,8 @@ async def work(recipe: Recipe, problem: Problem, path: Path | None, ask: Ask, ll
         Refused, ServerGone: The run cannot go on.
     """
     async with siblings() as group:
-        again = group.create_task(_verdict(recipe, path, -1, llm)) if path and ask.again else None
+        judged = ask.again and path is not None and not (path.last.step and not path.last.text)
+        again = group.create_task(_verdict(recipe, path, -1, llm)) if path and judged else None
         drafts = await _drafts(recipe, problem, path, ask, llm)
         base = path or Path(problem, ())
         verdicts = await all_of(
@@ -133,7 +134,7 @@ async def _judged(
     recipe: Recipe, base: Path, number: int, draft: Draft | Fault, llm: Caller
 ) -> Verdict | Unscored | None:
     """Judge a draft below `base`, if it came to be."""
-    if not isinstance(draft, Draft) or recipe.judge is None:
+    if not isinstance(draft, Draft) or draft.unjudged:
         return None
     return await _verdict(recipe, base.plus(draft), number, llm, draft.unscored)
 
@@ -188,12 +189,25 @@ def _bear(
             if not draft.server and ask.node != NONE:
                 tree.end(ask.node, draft.reason)
             continue
-        state = State(draft.text, draft.answer, draft.work, ask=number)
+        state = _state(draft, number)
         node = tree.add(ask.node, state, planted=draft.planted, truncated=draft.truncated, prior=draft.prior)
         change.born.append(node)
         if draft.done:
-            tree.end(node, "finished")
+            tree.end(node, draft.why or "finished")
         yield node, verdict
+
+
+def _state(draft: Draft, ask: int) -> State:
+    return State(
+        draft.text,
+        draft.answer,
+        draft.work,
+        ask,
+        ids=draft.ids,
+        logprob=draft.logprob,
+        tokens=draft.tokens,
+        step=draft.step,
+    )
 
 
 def _score(

@@ -59,6 +59,26 @@ def rollouts_done(n: int) -> Stopper:
     return lambda tree, ledger: "rollouts" if ledger.asks >= n else None
 
 
+def solutions_done(n: int) -> Stopper:
+    """Stop when `n` solutions were finished with an answer, in a search over steps; 0 switches it off.
+
+    An ask may finish several, so there may be more.
+
+    Raises:
+        RecipeError: `n` is negative.
+    """
+    if n < 0:
+        raise RecipeError(f"solutions is {n}; it is a number of finished solutions, 0 for off")
+
+    def stop(tree: Tree, ledger: Ledger) -> str | None:
+        if not n or len(tree.ended) < n:
+            return None
+        states = (tree.states[node] for node in tree.ended)
+        return "solutions" if sum(s.step and s.answer is not None for s in states) >= n else None
+
+    return stop
+
+
 def no_gain(patience: int) -> Stopper:
     """Stop when the best value has not risen over the last `patience` folds; 0 switches it off.
 

@@ -6,6 +6,7 @@ A column view must never be kept across an `await`: growth replaces the array.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TypeVar, cast
 
 import numpy as np
@@ -16,7 +17,6 @@ from mctsr.kernels.node import (
     DONE,
     NONE,
     PLANTED,
-    SPENT,
     TRUNCATED,
     TWIN,
     UNJUDGED,
@@ -56,7 +56,11 @@ class State:
         samples: All evaluations, in the order they were folded.
         unscored: Reasons of evaluations that gave no value.
         ended: Why the node can never grow again; "" while it can.
-        twin: Id of the first node with the same text, or None.
+        twin: Id of the first node with the same text, or None; a step's twin continues the same steps, too.
+        ids: Token ids of the text, where the server gave them.
+        logprob: Sum of its tokens' log-probabilities in nats; None when unknown.
+        tokens: How many tokens were written for it.
+        step: Whether the text continues the steps above it; otherwise it is a whole answer.
     """
 
     text: str
@@ -67,6 +71,10 @@ class State:
     unscored: list[str] = field(default_factory=list)
     ended: str = ""
     twin: int | None = None
+    ids: tuple[int, ...] = ()
+    logprob: float | None = None
+    tokens: int = 0
+    step: bool = False
 
 
 class Tree:
@@ -88,7 +96,7 @@ class Tree:
         self.ended: list[int] = []
         self.side: dict[str, Floats] = {}
         self.low = low
-        self._first_with: dict[str, int] = {}
+        self._first_with: dict[tuple[int, str], int] = {}
         self._kept: dict[str, object] = {}
         self._pruned: dict[int, str] = {}
 
@@ -106,8 +114,8 @@ class Tree:
     ) -> int:
         """Append a node under `parent` (NONE for a root) and return its id.
 
-        An equal text is a separate node, flagged and pointing at its first twin. A child of a pruned node is
-        pruned from the start.
+        An equal text is a separate node, flagged and pointing at its first twin; equal steps are twins when what
+        is above them is one node or twins. A child of a pruned node is pruned from the start.
         """
         node = len(self.states)
         if node == len(self.nodes):
@@ -115,31 +123,24 @@ class Tree:
             grown[:node] = self.nodes
             self.nodes = grown
             self.side = {k: np.concatenate([v, np.full(len(v), np.nan)]) for k, v in self.side.items()}
-        state.twin = self._first_with.setdefault(state.text, node)
+        above = parent if parent == NONE or (same := self.states[parent].twin) is None else same
+        state.twin = self._first_with.setdefault((above if state.step else NONE, state.text), node)
         if state.twin == node:
             state.twin = None
         flags = UNJUDGED | (PLANTED * planted) | (TRUNCATED * truncated) | (TWIN * (state.twin is not None))
-        self.nodes["flags"][node] = flags
-        self.nodes["prior"][node] = prior
-        self.nodes["value"][node] = np.nan
-        self.nodes["raw"][node] = np.nan
-        walk.link(self.nodes, node, parent)
         self.states.append(state)
-        if parent != NONE and self.has(parent, SPENT):
+        if walk.born(self.nodes, node, parent, flags, prior):
             descent.reopen(self.nodes, parent)
-        if parent in self._pruned:
+        if self._pruned and parent in self._pruned:
             self.prune(node, self._pruned[parent])
         return node
 
     def judged(self, node: int, samples: tuple[Sample, ...]) -> None:
         """Record new evaluations of `node`; backups read them afterwards."""
         state = self.states[node]
-        if self.has(node, UNSCORED):
-            descent.reopen(self.nodes, int(self.nodes["parent"][node]))
         state.samples.extend(samples)
-        self.nodes["n_rewards"][node] = len(state.samples)
-        self.nodes["raw"][node] = state.samples[-1].raw
-        self.nodes["flags"][node] &= ~np.uint32(UNJUDGED | UNSCORED)
+        if walk.judged(self.nodes, node, len(state.samples), samples[0].value):
+            descent.reopen(self.nodes, int(self.nodes["parent"][node]))
 
     def unscored(self, node: int, reason: str) -> None:
         """Record an evaluation that gave no value: counted and shown, never a number."""
@@ -179,7 +180,8 @@ class Tree:
 
     def mark(self, node: int, delta: int) -> None:
         """Count work in flight on the path of `node`; NONE marks nothing."""
-        walk.mark(self.nodes, node, delta)
+        if node != NONE:
+            walk.mark(self.nodes, node, delta)
 
     def has(self, node: int, flag: int) -> bool:
         """Say whether any bit of `flag` is set on `node`."""
@@ -228,3 +230,12 @@ class Tree:
         """Return the scored, unplanted node with the largest value; the first one wins ties."""
         best = highest(self.nodes, 0, len(self))
         return None if best == NONE else best
+
+
+@cache
+def warm_up() -> None:
+    """Load numba and the kernels that every tree needs: half a second that the first calls to a model can hide."""
+    tree = Tree()
+    tree.add(NONE, State(""))
+    tree.judged(0, (Sample(0.0, 0.0),))
+    tree.mark(0, 0)

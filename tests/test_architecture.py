@@ -81,7 +81,7 @@ def unit_of(name: str) -> str:
     parts = name.split(".")[1:]
     if parts[:1] == ["lm"]:
         # What every layer may know of a language model is its protocol; `lm/__init__` runs with it.
-        return "lm.base" if parts in (["lm"], ["lm", "base"]) else "lm"
+        return "lm.base" if parts == ["lm"] or parts[:2] == ["lm", "base"] else "lm"
     return parts[0] if parts else ""
 
 

@@ -21,7 +21,7 @@ from mctsr.batch import (
     solve,
 )
 from mctsr.errors import ContextOverflow, Refused, RunError, ServerError, ServerGone, UsageError
-from mctsr.lm.base import Place, Request
+from mctsr.lm.base import Place, Pooling, Request
 from mctsr.lm.connect import Connected, Found, Keys, connect
 from mctsr.lm.scripted import Reply, Scripted
 from mctsr.report import report
@@ -209,7 +209,7 @@ async def test_a_logged_reply_to_another_request_is_counted_and_not_used(tmp_pat
     answered = sum(line["t"] == "reply" for line in lines(tmp_path / "run" / "live" / "sum-0.jsonl"))
 
     class Other(Scripted):
-        def logical(self, place: Place, request: Request) -> dict[str, object]:
+        def logical(self, place: Place, request: Request | Pooling) -> dict[str, object]:
             return {**super().logical(place, request), "model": "another"}
 
     summary = await go_on(tmp_path / "run", Other(by_place))

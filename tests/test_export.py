@@ -86,8 +86,9 @@ def test_datasets_reads_back_what_was_written(
 def test_datasets_reads_back_the_sample_run(
     form: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, rows = write(run, form)
+    path, rows, *others = write(run, form)
     assert path == default_path(run, form)
+    assert others == [None, None]
     assert len(read := load(path, tmp_path, monkeypatch)) == rows
     assert read == lines(path)
 
@@ -169,7 +170,7 @@ def test_a_node_row_says_what_a_training_set_needs(run: Run) -> None:
 
 def test_numbers_keep_their_decimal_point_and_texts_their_bytes(run: Run) -> None:
     out = BytesIO()
-    assert write(run, "nodes", out) == (None, 9)
+    assert write(run, "nodes", out)[:2] == (None, 9)
     text = out.getvalue().decode()
     assert '"value":90.0,' in text
     assert '"samples":[60.0,-10.5]' in text

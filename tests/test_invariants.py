@@ -92,7 +92,8 @@ class Moody:
         if self.rng.random() < 0.125:
             return Unscored("no score in the reply")
         value = float(self.rng.integers(5)) / 4
-        return Verdict((Sample(value, value),))
+        lost = (Unscored("no score in the reply"),) if self.rng.random() < 0.2 else ()
+        return Verdict((Sample(value, value),), lost)
 
 
 @dataclass

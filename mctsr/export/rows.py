@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from mctsr.runs.files import dumps
-from mctsr.runs.records import GradeRecord, TreeRecord
+from mctsr.runs.records import GradeRecord, NodeRecord, TreeRecord
 from mctsr.runs.verdict import Word, word_of
 
 if TYPE_CHECKING:
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 Row = dict[str, object]
 Correct = Literal["yes", "no", "unknown"]
 
+
+_EVERYWHERE = {
+    *("id", "parent", "depth", "ask", "text", "answer", "work", "samples", "visits", "value", "prior"),
+    *("unscored", "planted", "truncated", "twin", "ended", "step"),
+}
+"""What has a place of its own in every row of a node."""
 
 _CERTAIN: Mapping[Word, Correct] = {"right": "yes", "wrong": "no"}
 
@@ -30,6 +36,11 @@ def packed(value: object) -> str:
 def real(value: float | None) -> float | None:
     """Return a number that is written with a decimal point."""
     return None if value is None else float(value)
+
+
+def extras(node: NodeRecord) -> Row:
+    """Return what only some nodes have: token ids and the like."""
+    return {key: value for key, value in node.items() if key not in _EVERYWHERE}
 
 
 def scored(tree: TreeRecord) -> int | None:

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -10,21 +10,50 @@ from mctsr.errors import RunError, UsageError
 from mctsr.runs.files import dumps
 from mctsr.runs.layout import owner_of
 
+from .card import card, source_name
+from .math_shepherd import TAG, shepherd_rows
 from .nodes import node_rows
+from .paths import Counts, Labels, solutions
 from .rows import Row
+from .stepwise import stepwise_rows
 from .tree import tree_rows
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
 
 FORMATS: Mapping[str, Callable[["Run"], Iterator[Row]]] = {"tree": tree_rows, "nodes": node_rows}
+"""Formats of every run."""
+
+
+def _stepwise(run: "Run", labels: Labels, counts: Counts) -> Iterator[Row]:
+    return stepwise_rows(solutions(run, labels, counts), labels)
+
+
+def _math_shepherd(run: "Run", labels: Labels, counts: Counts) -> Iterator[Row]:
+    return shepherd_rows(solutions(run, labels, counts, tag=TAG), labels, source_name(run))
+
+
+STEP_FORMATS: Mapping[str, Callable[["Run", Labels, Counts], Iterator[Row]]] = {
+    "stepwise": _stepwise,
+    "math-shepherd": _math_shepherd,
+}
+"""Formats of runs that search over steps."""
 
 
 class Written(NamedTuple):
-    """What an export came to; `path` is None for a stream."""
+    """What an export came to.
+
+    Attributes:
+        path: The file; None for a stream.
+        rows: Rows in it.
+        card: The data card beside it; None for a format without labels, and where there is no place beside.
+        counts: What was labelled; None for a format without labels.
+    """
 
     path: Path | None
     rows: int
+    card: Path | None = None
+    counts: Counts | None = None
 
 
 def default_path(run: "Run", form: str) -> Path:
@@ -32,39 +61,64 @@ def default_path(run: "Run", form: str) -> Path:
     return run.path / "export" / f"{form}.jsonl"
 
 
-def write(run: "Run", form: str, target: Path | IO[bytes] | None = None) -> Written:
-    """Write a run as JSON Lines in one of the `FORMATS`.
+def write(
+    run: "Run", form: str, target: Path | IO[bytes] | None = None, *, labels: Labels | None = None
+) -> Written:
+    """Write a run as JSON Lines in one of the `FORMATS` or `STEP_FORMATS`.
 
     Args:
         run: What to write.
         form: Name of the format.
         target: A file, which appears whole or not at all; a stream; None for `default_path`.
+        labels: How steps are labelled; None takes hard labels above 0.5. Only for `STEP_FORMATS`, which put a
+            data card beside the file, named after it.
 
     Raises:
-        UsageError: The format is unknown, or the file cannot be written.
-        RunError: A tree cannot be read, or the file is one of a run's own.
+        UsageError: The format is unknown, has no labels though some are asked for, or the file cannot be written.
+        RunError: A tree cannot be read or does not fit the format, or the file is one of a run's own.
     """
+    if form in STEP_FORMATS:
+        return _write_steps(run, form, target, labels or Labels())
     if form not in FORMATS:
-        raise UsageError(f"no export format {form!r}; allowed are {', '.join(FORMATS)}")
-    rows = FORMATS[form](run)
-    if target is not None and not isinstance(target, Path):
-        return Written(None, _stream(rows, target))
-    path = target or default_path(run, form)
+        raise UsageError(f"no export format {form!r}; allowed are {', '.join((*FORMATS, *STEP_FORMATS))}")
+    if labels is not None:
+        raise UsageError(f"the format {form} has no labels; {' and '.join(STEP_FORMATS)} have")
+    return _write(_lines(FORMATS[form](run)), target or default_path(run, form))
+
+
+def _write_steps(run: "Run", form: str, target: Path | IO[bytes] | None, labels: Labels) -> Written:
+    counts = Counts()
+    lines = _lines(STEP_FORMATS[form](run, labels, counts))
+    written = _write(lines, target or default_path(run, form))._replace(counts=counts)
+    if written.path is None or not written.path.is_file():
+        return written
+    beside = written.path.with_name(f"{written.path.stem}.card.md")
+    _write(iter([card(run, form, labels, counts).encode("utf-8", "replace")]), beside)
+    return written._replace(card=beside)
+
+
+def _lines(rows: Iterable[Row]) -> Iterator[bytes]:
+    return (dumps(row) + b"\n" for row in rows)
+
+
+def _write(lines: Iterator[bytes], target: Path | IO[bytes]) -> Written:
+    if not isinstance(target, Path):
+        return Written(None, _stream(lines, target))
     try:
-        return Written(path, _file(rows, path))
+        return Written(target, _file(lines, target))
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; give another file with -o") from None
+        raise UsageError(f"{target} cannot be written: {error.strerror}; give another file with -o") from None
 
 
-def _stream(rows: Iterator[Row], out: IO[bytes]) -> int:
+def _stream(lines: Iterator[bytes], out: IO[bytes]) -> int:
     count = 0
-    for row in rows:
-        out.write(dumps(row) + b"\n")
+    for line in lines:
+        out.write(line)
         count += 1
     return count
 
 
-def _file(rows: Iterator[Row], path: Path) -> int:
+def _file(lines: Iterator[bytes], path: Path) -> int:
     """Write beside the file, then take its place; a failure leaves what was there before.
 
     A link is followed before anything else, so that it cannot lead to a file that must not be replaced.
@@ -75,13 +129,13 @@ def _file(rows: Iterator[Row], path: Path) -> int:
     if path.exists() and not path.is_file():
         # A device or a named pipe is written to, never replaced; a folder is an error.
         with path.open("wb") as out:
-            return _stream(rows, out)
+            return _stream(lines, out)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as new:
             os.fchmod(handle, 0o644)
-            count = _stream(rows, new)
+            count = _stream(lines, new)
             new.flush()
             os.fsync(handle)
         Path(name).replace(path)

@@ -12,9 +12,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .descent import CLOSED
+from .descent import CLOSED, barred
 from .jit import kernel
-from .node import NONE, Ids, Nodes
+from .node import DONE, NONE, Ids, Nodes
 
 #: f4, shape [rows, codes, 2], and one row of it, shape [codes, 2].
 Table: TypeAlias = NDArray[np.float32]
@@ -190,7 +190,7 @@ def best_child(
         stop = last if together else start
         for child in range(start, stop + 1):
             at = np.uint64(child)  # an unsigned index needs no check for negative ones
-            if flags[at] & CLOSED or (busy and in_flight[at] > 0 and firsts[at] == NONE):
+            if (flags[at] & (CLOSED | DONE) or busy) and barred(nodes, child):
                 continue
             n, total = float(visits[at]), sums[at]
             if busy:

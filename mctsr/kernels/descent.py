@@ -3,11 +3,25 @@
 import math
 
 from .jit import inlined, kernel
-from .node import DONE, NONE, SPENT, UNSCORED, Constants, Nodes
+from .node import DONE, NONE, PLANTED, SPENT, UNSCORED, Constants, Nodes
 from .rules import PUCT_ALPHAZERO, UCB1, above, score_of
 
-#: What a descent never enters.
-CLOSED = DONE | SPENT | UNSCORED
+#: What a descent never enters; neither does it enter a leaf that is DONE. See `closed`.
+CLOSED = SPENT | UNSCORED
+
+
+@inlined
+def closed(nodes: Nodes, node: int) -> bool:
+    """Say whether nothing can grow at `node` and below: it is spent, unscored, or done and without children."""
+    row = nodes[node]
+    return bool(row["flags"] & CLOSED != 0 or (row["flags"] & DONE != 0 and row["first"] < 0))
+
+
+@inlined
+def barred(nodes: Nodes, node: int) -> bool:
+    """Say whether a descent may not enter `node`: it is closed, or a leaf that is being grown."""
+    row = nodes[node]
+    return closed(nodes, node) or (row["first"] < 0 and row["in_flight"] > 0)
 
 
 @inlined
@@ -17,7 +31,7 @@ def scan(
     rule: int,
     k: Constants,
     shared: tuple[float, float],
-    closed: int,
+    shut: int,
 ) -> int:
     """Return the best of a family of siblings: the first, the id behind the last, and whether links lead there.
 
@@ -31,10 +45,12 @@ def scan(
             child = row["next"]
         else:
             child += 1
-        if row["flags"] & closed or (row["in_flight"] > 0 and row["first"] < 0):
+        if row["flags"] & shut or (row["first"] < 0 and row["in_flight"] > 0):
             continue
+        if row["flags"] & DONE and (row["first"] < 0 or row["flags"] & SPENT):
+            continue  # passed through while something below can grow
         found = score_of(nodes, this, rule, k, shared[0], shared[1])
-        if found > highest or best < 0:
+        if found > highest or (best < 0 and not math.isnan(found)):
             best, highest = this, found
             if highest == math.inf:
                 break
@@ -42,23 +58,23 @@ def scan(
 
 
 @kernel
-def best_unless(nodes: Nodes, node: int, rule: int, k: Constants, low: float, closed: int) -> int:
-    """Do what `best_child` does, passing over children with any flag of `closed`."""
+def best_unless(nodes: Nodes, node: int, rule: int, k: Constants, low: float, shut: int) -> int:
+    """Do what `best_child` does, passing over children with any flag of `shut` instead of `CLOSED`."""
     row = nodes[node]
     shared = (above(rule, k, float(row["visits"] + row["in_flight"])), low)
     end = row["first"] + row["n_children"]
     # Siblings born together lie side by side: counting up lets the processor fetch ahead, links do not.
     if row["last"] + 1 == end:
-        return scan(nodes, (row["first"], end, False), rule, k, shared, closed)
-    return scan(nodes, (row["first"], NONE, True), rule, k, shared, closed)
+        return scan(nodes, (row["first"], end, False), rule, k, shared, shut)
+    return scan(nodes, (row["first"], NONE, True), rule, k, shared, shut)
 
 
 @kernel
 def best_child(nodes: Nodes, node: int, rule: int, k: Constants, low: float) -> int:
     """Return the child of `node` with the largest score; the first created wins ties.
 
-    Children that are finished, spent or unscored are passed over, and leaves that are being grown. The scan ends
-    at the first infinite score.
+    Children that are closed are passed over, leaves that are being grown, and scores that are NaN. The scan ends at
+    the first infinite score.
 
     Args:
         nodes: NODE, shape [capacity].
@@ -102,7 +118,7 @@ def follow(nodes: Nodes, root: int, rule: int, k: Constants, low: float) -> int:
             shared = (above(rule, k, float(row["visits"] + row["in_flight"])), low)
             node = scan(nodes, (row["first"], end, False), rule, k, shared, CLOSED)
         else:
-            node = best_unless(nodes, node, rule, k, low, int(CLOSED))
+            node = best_unless(nodes, node, int(rule), k, low, int(CLOSED))
     return node
 
 
@@ -118,9 +134,9 @@ def descend(nodes: Nodes, root: int, rule: int, k: Constants, low: float) -> int
         low: What work in flight counts as.
 
     Returns:
-        The leaf, or NONE when the way ends at work in flight or everything below is closed.
+        The leaf, or NONE when the way ends at work in flight, everything below is closed or the root is planted.
     """
-    if nodes[root]["flags"] & CLOSED:
+    if closed(nodes, root) or nodes[root]["flags"] & PLANTED:
         return NONE
     # With the rule as a constant the compiler leaves one formula of the chain: the commonest two are given that.
     if rule == PUCT_ALPHAZERO:
@@ -143,7 +159,7 @@ def descend_widening(
     """Follow the best child from `root` to the first node that has room for one more child.
 
     A node that is full, with no child to enter and no work in flight, grows all the same rather than end the
-    search; SPENT closes nothing here, since every unfinished node may widen.
+    search: SPENT closes nothing here. A node that is DONE is passed through and never asked.
 
     Args:
         nodes: NODE, shape [capacity].
@@ -154,15 +170,15 @@ def descend_widening(
         widening: Factor and exponent of `may_widen`.
 
     Returns:
-        The node, or NONE when the way ends at work in flight or the root is finished.
+        The node, or NONE when the way ends at work in flight or the root is finished or planted.
     """
     node = root
-    if nodes["flags"][root] & (DONE | UNSCORED):
+    if nodes[root]["flags"] & (UNSCORED | PLANTED) or (nodes[root]["flags"] & DONE and closed(nodes, root)):
         return NONE
-    while not may_widen(nodes, node, widening[0], widening[1]):
-        child = best_unless(nodes, node, rule, k, low, DONE | UNSCORED)
+    while nodes[node]["flags"] & DONE or not may_widen(nodes, node, widening[0], widening[1]):
+        child = best_unless(nodes, node, rule, k, low, UNSCORED)
         if child == NONE:
-            return NONE if nodes["in_flight"][node] > 0 else node
+            return NONE if nodes[node]["in_flight"] > 0 or nodes[node]["flags"] & DONE else node
         node = child
     return node
 
@@ -197,26 +213,26 @@ def expand(nodes: Nodes, size: int, node: int, n: int) -> int:
 
 @kernel
 def spend(nodes: Nodes, node: int) -> None:
-    """Flag as SPENT the ancestors of the closed `node` whose children are all closed, up to the first open one."""
-    flags, nexts, firsts, parents = nodes["flags"], nodes["next"], nodes["first"], nodes["parent"]
-    node = parents[node]
-    while node != NONE:
-        child = firsts[node]
-        while child != NONE and flags[child] & CLOSED:
-            child = nexts[child]
-        if child != NONE:
+    """Flag as SPENT `node`, which was closed or ended, and the nodes above that have no open child left."""
+    while node >= 0:
+        row = nodes[node]
+        child = row["first"]
+        while child >= 0 and closed(nodes, child):
+            child = nodes[child]["next"]
+        if row["first"] >= 0 and child < 0:
+            row["flags"] |= SPENT
+        if not closed(nodes, node):
             return
-        flags[node] |= SPENT
-        node = parents[node]
+        node = row["parent"]
 
 
 @kernel
 def reopen(nodes: Nodes, node: int) -> None:
-    """Take SPENT from `node` and what lies above, up to the first that is closed itself: an open child has come."""
-    flags, parents = nodes["flags"], nodes["parent"]
-    while node != NONE:
-        if flags[node] & SPENT:
-            flags[node] ^= SPENT
-        if flags[node] & CLOSED:
+    """Take SPENT from `node` and from what lies above: an open child has come."""
+    while node >= 0:
+        row = nodes[node]
+        if row["flags"] & SPENT:
+            row["flags"] ^= SPENT
+        if row["flags"] & UNSCORED:
             return
-        node = parents[node]
+        node = row["parent"]

@@ -9,14 +9,15 @@ Source of all: Danihelka et al., ICLR 2022, "Policy improvement by planning with
 import math
 from typing import TypeAlias
 
+from .descent import closed
 from .jit import kernel
-from .node import NONE, Floats, Ids, Nodes
+from .node import NONE, UNSCORED, Floats, Ids, Nodes
 from .resample import normalise
 
 #: Ids, N, q and logits of some children, each of the same shape.
 Rows: TypeAlias = tuple[Ids, Ids, Floats, Floats]
-#: Flags of children that are left out, and some ids.
-Shut: TypeAlias = tuple[int, Ids]
+#: Whether closed children are left out, which the unscored always are; and ids that are left out.
+Shut: TypeAlias = tuple[bool, Ids]
 #: c_visit and c_scale; rows, and two f8 of the same shape.
 Work: TypeAlias = tuple[tuple[float, float], Rows, Floats, Floats]
 
@@ -63,7 +64,7 @@ def among(ids: Ids, node: int) -> bool:
 
 @kernel
 def gather(nodes: Nodes, node: int, shut: Shut, low: float, sims: Floats, rows: Rows) -> int:
-    """Collect the children of `node` that may be entered.
+    """Collect the children of `node` that may be entered; one in flight whose value nobody knows counts as `low`.
 
     Args:
         nodes: NODE, shape [capacity].
@@ -77,17 +78,21 @@ def gather(nodes: Nodes, node: int, shut: Shut, low: float, sims: Floats, rows: 
         How many.
     """
     ids, counts, q, logits = rows
-    closed, blocked = shut
+    open_only, blocked = shut
     values, visits, in_flight = nodes["value"], nodes["visits"], nodes["in_flight"]
     child, k = nodes["first"][node], 0
     while child != NONE:
-        if nodes["flags"][child] & closed == 0 and not among(blocked, child):
+        left_out = nodes["flags"][child] & UNSCORED != 0 or (open_only and closed(nodes, child))
+        if not left_out and not among(blocked, child):
             waiting = in_flight[child]
             ids[k] = child
             counts[k] = (int(sims[child]) if sims[child] > 0.0 else 0) + waiting
             q[k] = values[child]
             if waiting > 0:
-                q[k] = (values[child] * visits[child] + low * waiting) / (visits[child] + waiting)
+                # 0 * NaN is no 0: where nothing is known yet, the work in flight is all there is.
+                known = visits[child] > 0 and not math.isnan(values[child])
+                total = values[child] * visits[child] if known else 0.0
+                q[k] = (total + low * waiting) / (waiting + (visits[child] if known else 0))
             prior = nodes["prior"][child] + 0.0  # f8: the logarithm of an f4 is an f4
             logits[k] = math.log(prior) if prior > 0.0 else LOWEST
             k += 1
@@ -96,7 +101,7 @@ def gather(nodes: Nodes, node: int, shut: Shut, low: float, sims: Floats, rows: 
 
 
 @kernel
-def complete(counts: Ids, logits: Floats, raw: float, q: Floats) -> None:
+def complete(counts: Ids, logits: Floats, v: float, q: Floats) -> None:
     """Replace each unknown q by v_mix = (v + sum N * sum p q / sum p) / (1 + sum N), sums of p over the known.
 
     Source: the paper's appendix D. Without any v it is the mean under the prior alone, without anything known v or 0.
@@ -104,7 +109,7 @@ def complete(counts: Ids, logits: Floats, raw: float, q: Floats) -> None:
     Args:
         counts: int64, shape [k]; N.
         logits: f8, shape [k].
-        raw: v, the node's own value before any search; NaN for none.
+        v: The node's own value before any search; NaN for none.
         q: f8, shape [k]; changes where it is NaN.
     """
     top = -math.inf
@@ -118,9 +123,9 @@ def complete(counts: Ids, logits: Floats, raw: float, q: Floats) -> None:
             p = math.exp(logits[i] - top)
             mass += p
             weighted += p * q[i]
-    mixed = 0.0 if math.isnan(raw) else raw
+    mixed = 0.0 if math.isnan(v) else v
     if mass > 0.0:
-        mixed = weighted / mass if math.isnan(raw) else (raw + total * weighted / mass) / (1.0 + total)
+        mixed = weighted / mass if math.isnan(v) else (v + total * weighted / mass) / (1.0 + total)
     for i in range(len(q)):
         if math.isnan(q[i]):
             q[i] = mixed
@@ -197,14 +202,14 @@ def weigh(nodes: Nodes, node: int, k: int, c: tuple[float, float], rows: Rows, b
 
     Args:
         nodes: NODE, shape [capacity].
-        node: The parent; v is its own raw value.
+        node: The parent; v is the value of its first sample.
         k: How many children.
         c: c_visit and c_scale.
         rows: The children; q changes.
         bonus: Receives sigma.
     """
     _, counts, q, logits = rows
-    complete(counts[:k], logits[:k], nodes["raw"][node] + 0.0, q[:k])
+    complete(counts[:k], logits[:k], nodes["initial"][node] + 0.0, q[:k])
     sigma(counts[:k], q[:k], c[0], c[1], bonus)
 
 

@@ -3,7 +3,7 @@
      0       8        12          16      20     24      28      32
      ├ value ┼ visits ┼ in_flight ┼ first ┼ next ┼ prior ┼ flags ┤   what selection reads
      32          40       44     48           52      56          60    64
-     ├ value_sum ┼ parent ┼ last ┼ n_children ┼ depth ┼ n_rewards ┼ raw ┤
+     ├ value_sum ┼ parent ┼ last ┼ n_children ┼ depth ┼ n_rewards ┼ initial ┤
 
 One record is one cache line, where `fresh` lays them. Kernels take the whole array and read columns
 (`nodes["visits"]`), the only style that compiles, runs without JIT and passes strict typing alike.
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 NONE = -1
 
 #: Flag bits. A node with any of DONE, UNSCORED or UNJUDGED is never chosen by a value.
-DONE = 1  # never asked again: it cannot grow any more
+DONE = 1  # never asked again: it gets no further child; those it has may grow on
 UNSCORED = 2  # judged, but no reward could be read
 UNJUDGED = 4  # no verdict has come yet, or the recipe has no judge
 PLANTED = 8  # written by the recipe, not by the model; never an answer
 TRUNCATED = 16  # the model was cut off
 TWIN = 32  # the same text as an earlier node
-SPENT = 64  # has children, and every way down from it ends in DONE; descents turn away
+SPENT = 64  # has children, and none of them leads to a leaf that can grow; descents turn away
 
 NODE = np.dtype(
     [
@@ -40,7 +40,7 @@ NODE = np.dtype(
         ("n_children", "i4"),
         ("depth", "i4"),
         ("n_rewards", "i4"),
-        ("raw", "f4"),
+        ("initial", "f4"),
     ]
 )
 

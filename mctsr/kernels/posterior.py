@@ -16,7 +16,7 @@ import math
 from typing import TypeAlias
 
 from .jit import kernel
-from .node import DONE, NONE, UNSCORED, Floats, Ids, Nodes
+from .node import DONE, NONE, SPENT, UNSCORED, Floats, Ids, Nodes
 
 GEN, CONT = 0, 1
 
@@ -55,26 +55,16 @@ def observe(nodes: Nodes, node: int, y: float, subtree: Totals, children: Totals
 
 
 @kernel
-def may_grow(nodes: Nodes, top: int) -> bool:
-    """Say whether anything in the subtree of `top` can be asked: neither finished nor unscored.
+def may_grow(nodes: Nodes, node: int) -> bool:
+    """Say whether anything at `node` or below it can be asked: one more child of its own, or an open child's.
 
-    Looks further than `top` itself only when that is finished, which is rare: a node that has children and whose
-    prompt no longer fits.
+    A node gets children unless it is finished or unscored; a finished one can still be passed through while a child
+    of its own is open. Below a finished node that is spent nothing counts, not even a child that might widen.
     """
-    flags, firsts, nexts, parents = nodes["flags"], nodes["first"], nodes["next"], nodes["parent"]
-    node = top
-    while True:
-        if flags[node] & UNSCORED == 0:
-            if flags[node] & DONE == 0:
-                return True
-            if firsts[node] != NONE:
-                node = firsts[node]
-                continue
-        while node != top and nexts[node] == NONE:
-            node = parents[node]
-        if node == top:
-            return False
-        node = nexts[node]
+    flags = nodes["flags"][node]
+    if flags & UNSCORED:
+        return False
+    return bool(flags & DONE == 0 or (nodes["first"][node] != NONE and flags & SPENT == 0))
 
 
 @kernel

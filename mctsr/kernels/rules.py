@@ -1,8 +1,8 @@
 """Selection scores by name. A rule is an integer code in one chain; ties are the caller's.
 
 `q` is the value, `n` the visits of a node, `N` the visits of its parent, each with the work in flight; `p` is the
-prior and `v` the judge's raw number. A rule has two halves, so that what all siblings share is computed once:
-`above` is the part of N, `score` does the rest.
+prior and `v` the first reward that the node got. A rule has two halves, so that what all siblings share is computed
+once: `above` is the part of N, `score` does the rest.
 
 | rule              | visited                                          | n = 0        | constants       |
 |-------------------|--------------------------------------------------|--------------|-----------------|
@@ -13,7 +13,7 @@ prior and `v` the judge's raw number. A rule has two halves, so that what all si
 | UCT_ZERO          | q + c sqrt(ln N / n)                             | 0            | c               |
 | UCT_REST          | q + c sqrt(2 ln N / n)                           | q + first    | c, first        |
 | UCT_MEDS3         | q + c sqrt(ln N / n)                             | first        | c, first        |
-| UCT_ONE           | q + c sqrt(ln max(N, 1) / max(n, 1))             | the same     | c               |
+| UCT_ONE           | q + c sqrt(ln max(N, 1) / max(n, 1))             | keep q       | c, keep         |
 | UCT_PSEUDO        | (q n + v) / (n + 1) + c sqrt(ln(N + 1) / (n + 1))| the same     | c               |
 | UCT_PRIOR         | q + c p sqrt(ln N / n)                           | infinite     | c               |
 | PUCT              | q + c p sqrt(N) / (1 + n)                        | q or first   | c, first        |
@@ -22,7 +22,7 @@ prior and `v` the judge's raw number. A rule has two halves, so that what all si
 | I_MCTS            | w v + (1 - w) q + c sqrt(ln(N + 1e-6) / n), w = cv / (n + cv) | w = 1, n := cv | c, cv |
 
 Whose rule each is, with its source, stands in `mctsr.select.scores`. A value that nobody has written (NaN) counts as 0
-where q is read at n = 0.
+where q is read at n = 0, and a first reward that never came as q.
 """
 
 import math
@@ -86,7 +86,7 @@ def score(rule: int, k: Constants, up: float, q: float, n: float, p: float, v: f
         q: Value.
         n: Visits.
         p: Prior.
-        v: The judge's raw number; read by the PSEUDO rules and I_MCTS alone.
+        v: First reward; read by the PSEUDO rules and I_MCTS alone.
     """
     if n == 0.0:
         return unvisited(rule, k, up, q, p, v)
@@ -128,7 +128,7 @@ def unvisited(rule: int, k: Constants, up: float, q: float, p: float, v: float) 
     if rule == UCT_REST:
         return first + k[1]
     if rule == UCT_ONE:
-        return first + k[0] * math.sqrt(up)
+        return k[1] * first + k[0] * math.sqrt(up)
     if rule == UCT_PSEUDO:
         return v + k[0] * math.sqrt(up)
     if rule == PUCT_PSEUDO:
@@ -150,10 +150,12 @@ def score_of(nodes: Nodes, node: int, rule: int, k: Constants, up: float, low: f
     n = float(visits + waiting)
     if waiting > 0:
         q = (q * visits + low * waiting) / n if visits > 0 else low
-    raw = 0.0
+    v = 0.0
     if rule == UCT_PSEUDO or rule == PUCT_PSEUDO or rule == I_MCTS:
-        raw = float(row["raw"])
-    return score(rule, k, up, q, n, float(row["prior"]), raw)
+        v = float(row["initial"])
+        if math.isnan(v):
+            v = 0.0 if math.isnan(q) else q
+    return score(rule, k, up, q, n, float(row["prior"]), v)
 
 
 @kernel

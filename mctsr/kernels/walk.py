@@ -1,7 +1,12 @@
 """Link nodes, mark work in flight, list candidates. All in place, nothing allocated."""
 
+import math
+
 from .jit import kernel
-from .node import DONE, NONE, UNJUDGED, UNSCORED, Floats, Ids, Nodes
+from .node import DONE, NONE, SPENT, UNJUDGED, UNSCORED, Floats, Ids, Nodes
+
+#: Every flag but those of a node without a reward.
+REWARDED = 0xFFFFFFFF ^ (UNSCORED | UNJUDGED)
 
 #: What closes a node with enough children; see `candidates`.
 BETTER, AS_GOOD, NUMBER, EITHER = range(4)
@@ -31,6 +36,50 @@ def link(nodes: Nodes, node: int, parent: int) -> None:
         nexts[lasts[parent]] = node
     lasts[parent] = node
     nodes["n_children"][parent] += 1
+
+
+@kernel
+def born(nodes: Nodes, node: int, parent: int, flags: int, prior: float) -> bool:
+    """Write the record of a new node and link it, as `link` does; nothing is known of its value yet.
+
+    Args:
+        nodes: NODE, shape [capacity]; records of `node` and `parent` change.
+        node: Id of the new node, larger than every id linked before; its record as `fresh` made it.
+        parent: Id of its parent, or NONE.
+        flags: Its flags.
+        prior: Its prior.
+
+    Returns:
+        Whether the parent was closed, and the way to it must be opened again.
+    """
+    shut = False
+    if parent >= 0:
+        above = nodes[parent]
+        shut = bool(above["flags"] & SPENT != 0 or (above["flags"] & DONE != 0 and above["first"] < 0))
+    link(nodes, node, parent)
+    row = nodes[node]
+    row["flags"] = flags
+    row["prior"] = prior
+    row["value"] = math.nan
+    row["initial"] = math.nan
+    return shut
+
+
+@kernel
+def judged(nodes: Nodes, node: int, n_rewards: int, first: float) -> bool:
+    """Note that `node` has rewards now, `first` being the first of them if it had none.
+
+    Returns:
+        Whether it was UNSCORED before and can be entered now: the way to it must be opened again.
+    """
+    row = nodes[node]
+    if row["n_rewards"] == 0:
+        row["initial"] = first
+    before = row["flags"]
+    row["n_rewards"] = n_rewards
+    row["flags"] = before & REWARDED
+    dead = before & SPENT != 0 or (before & DONE != 0 and row["first"] < 0)
+    return bool(before & UNSCORED != 0 and not dead)
 
 
 @kernel

@@ -6,30 +6,34 @@ a problem is finished.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from mctsr.errors import RecipeError, Refused, ServerError, ServerGone
 
 from . import wire
-from .base import Completion, LogicalLM, Place, Request, Tally
-from .callfile import (
-    CallLog,
+from .base import Completion, LogicalLM, Place, Pooled, Pooling, Request, Tally
+from .callfile import CallLog
+from .log.lines import (
+    EndLine,
     FailedLine,
     Line,
-    ReplyLine,
     SentLine,
     charged_of,
     completion_of,
+    pooled_of,
     reply_of,
     tally_of,
 )
 
 __all__ = ["CallLog", "Decision", "LoggedLM"]
+
+R = TypeVar("R", bound=Completion | Pooled)
+C_co = TypeVar("C_co", bound=Completion | Pooled, covariant=True)
 
 PATIENCE = 10.0
 """Seconds without a fold after which a decision that is still to come is given up."""
@@ -40,6 +44,18 @@ class Decision(NamedTuple):
 
     what: str
     charged: Tally
+
+
+class _Call(NamedTuple):
+    """A call: its place, its name in the log, and the hash of what is asked, a part of the name."""
+
+    place: Place
+    key: str
+    digest: str
+
+
+class _Ask(Protocol[C_co]):
+    async def __call__(self, *, sent: Callable[[], None]) -> C_co: ...
 
 
 class _Pending(NamedTuple):
@@ -73,7 +89,7 @@ class LoggedLM:
         self._inner = inner
         self._log = log
         self._retry_failed = retry_failed
-        self._ended: dict[str, ReplyLine | FailedLine] = {}
+        self._ended: dict[str, EndLine] = {}
         self._open: set[str] = set()
         self._asking: set[str] = set()
         self._sent: dict[str, set[str]] = {}
@@ -88,7 +104,7 @@ class LoggedLM:
         """What the model behind the log offers."""
         return self._inner.offers
 
-    def logical(self, place: Place, request: Request) -> Mapping[str, object]:
+    def logical(self, place: Place, request: Request | Pooling) -> Mapping[str, object]:
         """Resolve a request as the model behind the log does."""
         return self._inner.logical(place, request)
 
@@ -104,22 +120,42 @@ class LoggedLM:
             RecipeError: another call with the same name is still in flight.
             ValueError: the log is closed.
         """
-        digest = blake2b(wire.canonical(self.logical(place, request)), digest_size=12).hexdigest()
-        name = _name(place)
-        key = f"{name}:{digest}"
+        call = self._call(place, request)
+        ended = await self._logged(call)
+        if ended is not None:
+            return completion_of(ended)
+        return await self._ask(call, partial(self._inner.complete, place, request))
+
+    async def pool(self, place: Place, pooling: Pooling) -> Pooled:
+        """Return logged scores, or ask and log, as `complete` does; raises the same."""
+        call = self._call(place, pooling)
+        ended = await self._logged(call)
+        if ended is not None:
+            return pooled_of(ended)
+        return await self._ask(call, partial(self._inner.pool, place, pooling))
+
+    def _call(self, place: Place, asked: Request | Pooling) -> _Call:
+        digest = blake2b(wire.canonical(self.logical(place, asked)), digest_size=12).hexdigest()
+        return _Call(place, f"{_name(place)}:{digest}", digest)
+
+    async def _logged(self, call: _Call) -> EndLine | None:
+        """Return the line with which a call ended; None when it is to be asked, and may be now."""
+        key, name = call.key, _name(call.place)
         ended = self._ended.get(key)
         retry = ended is not None and ended["t"] == "failed" and self._retry_failed
         if ended is not None and not retry:
             self.replayed += 1
-            return completion_of(ended)
+            return ended
         others = self._sent.pop(name, set()) - {key}
-        self.stale += sum(other in self._ended and self._ended[other]["t"] == "reply" for other in others)
+        self.stale += sum(other in self._ended and self._ended[other]["t"] != "failed" for other in others)
         if retry or (others and key not in self._open):
             self._make_void()  # it was made on replies that no longer count
-        await self._stand_back(place.ask)
+        await self._stand_back(call.place.ask)
         if key in self._asking:
-            raise RecipeError(f"two calls in flight share {place}; number them by draft, sample or attempt")
-        return await self._ask(key, place, request, digest)
+            raise RecipeError(
+                f"two calls in flight share {call.place}; number them by draft, sample or attempt"
+            )
+        return None
 
     def decided(self, fold: int) -> Decision | None:
         """Return what was decided after `fold` folds, None when nothing was; who is told must obey."""
@@ -164,17 +200,17 @@ class LoggedLM:
         if pending is not None:
             pending.void.set()
 
-    async def _ask(self, key: str, place: Place, request: Request, digest: str) -> Completion:
-        line: SentLine = {"t": "sent", "key": key, "place": place, "hash": digest}
-        self._asking.add(key)
+    async def _ask(self, call: _Call, ask: _Ask[R]) -> R:
+        line: SentLine = {"t": "sent", "key": call.key, "place": call.place, "hash": call.digest}
+        self._asking.add(call.key)
         try:
-            completion = await self._inner.complete(place, request, sent=partial(self._note, line))
+            reply = await ask(sent=partial(self._note, line))
         except (Refused, ServerGone):
             raise  # these end the run, and the call is asked again when it goes on
         except ServerError as error:
             failure: FailedLine = {
                 "t": "failed",
-                "key": key,
+                "key": call.key,
                 "kind": error.kind,
                 "status": error.status,
                 "retries": error.retries,
@@ -183,9 +219,9 @@ class LoggedLM:
             self._note(failure)
             raise
         finally:
-            self._asking.discard(key)
-        self._note(reply_of(key, completion))
-        return completion
+            self._asking.discard(call.key)
+        self._note(reply_of(call.key, reply))
+        return reply
 
     def _note(self, line: Line) -> None:
         self._log.append(line)

@@ -14,29 +14,37 @@ from typing import NamedTuple
 from mctsr.errors import UsageError
 from mctsr.lm.local.gguf import EMBEDDED, find_model
 
+from .address import read_address
 from .base import LogicalLM, Role
 from .gate import Gate
 from .local.embedded import EmbeddedServer
-from .options import RoleOptions, Settings, check_body, read_address
+from .options import RoleOptions, Settings, check_body
 from .roles import Models, Seat
 from .server import Server
 
 DEFAULT_CONCURRENCY = 32
 EMBEDDED_CONCURRENCY = 4
 
+CONTINUING = frozenset({"steps", "prefill", "token_ids"})
+"""Needs of recipes that grow answers step by step."""
+
 _OTHER_FILES = 128
 """Files that are open beside connections and call logs."""
 
 
 class Keys(NamedTuple):
-    """The secrets of the roles; they are recorded nowhere. A judge on the policy's server needs none."""
+    """The secrets of the roles; they are recorded nowhere. One on the policy's server needs none."""
 
     policy: str | None = None
     judge: str | None = None
+    prm: str | None = None
 
 
 class Found(NamedTuple):
-    """Who answers for a role; `context` is the model's context in tokens, None when the server does not tell."""
+    """Who answers for a role; `context` is the model's context in tokens, None when the server does not tell.
+
+    `way` is how begun turns are continued there, "" when that was not tried.
+    """
 
     role: Role
     kind: str
@@ -44,13 +52,14 @@ class Found(NamedTuple):
     base_url: str
     version: str
     context: int | None
+    way: str = ""
 
 
 class Connected(NamedTuple):
     """Models that can be asked, for as long as the connection is open.
 
     Attributes:
-        models: Policy and judge behind one door.
+        models: All roles behind one door.
         servers: Who answers, one entry a role.
         notices: What the user should know, one line each.
         concurrency: Calls that may be in flight at once.
@@ -63,14 +72,25 @@ class Connected(NamedTuple):
 
 
 @asynccontextmanager
-async def connect(settings: Settings, keys: Keys = Keys()) -> AsyncIterator[Connected]:  # noqa: B008  (immutable)
+async def connect(
+    settings: Settings,
+    keys: Keys = Keys(),  # noqa: B008  (immutable)
+    *,
+    needs: frozenset[str] = frozenset(),
+) -> AsyncIterator[Connected]:
     """Reach every server that is needed, starting the embedded model when it is asked for.
+
+    Args:
+        settings: Which servers and models.
+        keys: Their keys.
+        needs: What the recipe needs beyond plain chat; where that is to continue begun turns, the policy's
+            server is tried out for its way of doing so.
 
     Raises:
         UsageError: No server was named, or a name, address, key or extra body is unusable.
         ServerError: A server cannot be reached, refuses the key, or is still loading.
     """
-    for role in (settings.policy, settings.judge):
+    for role in (settings.policy, settings.judge, settings.prm):
         check_body(role.extra_body if role else {}, keys)
     wanted, notices = concurrency(settings), []
     limit = _limited_by_files(wanted)
@@ -83,21 +103,28 @@ async def connect(settings: Settings, keys: Keys = Keys()) -> AsyncIterator[Conn
         policy = await starting.server(settings.policy, keys.policy)
         judge, judging = policy, settings.judge or settings.policy
         if settings.judge is not None:
-            judge = await starting.judge(settings.judge, keys)
-        seats = (
-            Seat(policy, settings.policy),
-            Seat(judge, replace(judging, max_tokens=settings.judge_max_tokens)),
-        )
-        found = [_found("policy", policy, settings.policy), _found("judge", judge, judging)]
-        notices += [note for seat, who in zip(seats, found, strict=True) for note in _doubts(seat, who)]
-        yield Connected(Models(*seats, gate=Gate(limit), seed=settings.seed), found, notices, limit)
+            judge = await starting.other(settings.judge, keys, keys.judge)
+        seats: dict[Role, Seat] = {
+            "policy": Seat(policy, settings.policy),
+            "judge": Seat(judge, replace(judging, max_tokens=settings.judge_max_tokens)),
+        }
+        if settings.prm is not None:
+            seats["prm"] = Seat(await starting.other(settings.prm, keys, keys.prm), settings.prm)
+        if needs & CONTINUING:
+            await policy.find_way(settings.policy.extra_body)
+        found = [_found(role, seat) for role, seat in seats.items()]
+        notices += [
+            note for seat, who in zip(seats.values(), found, strict=True) for note in _doubts(seat, who)
+        ]
+        models = Models(*seats.values(), gate=Gate(limit), seed=settings.seed)
+        yield Connected(models, found, notices, limit)
 
 
 def concurrency(settings: Settings) -> int:
     """Say how many calls may be in flight: what the user wants, else what fits the servers."""
     if settings.max_concurrency is not None:
         return settings.max_concurrency
-    roles = [role for role in (settings.policy, settings.judge) if role]
+    roles = [role for role in (settings.policy, settings.judge, settings.prm) if role]
     return EMBEDDED_CONCURRENCY if any(role.starts_here for role in roles) else DEFAULT_CONCURRENCY
 
 
@@ -128,14 +155,14 @@ class _Starting:
             )
         return await self._reached(role.base_url, role.model, key)
 
-    async def judge(self, role: RoleOptions, keys: Keys) -> Server:
-        """Reach the judge: on its own server, or as another model of the policy's."""
+    async def other(self, role: RoleOptions, keys: Keys, own: str | None) -> Server:
+        """Reach a judge or reward model: on its own server, or as another model of the policy's."""
         shared = self._settings.policy.base_url or ""
         address = role.base_url or shared
         if role.starts_here or not address:
-            return await self.server(role, keys.judge)
+            return await self.server(role, own)
         same = shared and read_address(address) == read_address(shared)
-        return await self._reached(address, role.model, keys.judge or (keys.policy if same else None))
+        return await self._reached(address, role.model, own or (keys.policy if same else None))
 
     async def _started(self, file: Path) -> str:
         if file not in self._processes:
@@ -156,17 +183,17 @@ class _Starting:
         return self._models.setdefault((place, server.model), server)
 
 
-def _found(role: Role, server: Server, options: RoleOptions) -> Found:
-    info = server.info
+def _found(role: Role, seat: Seat) -> Found:
+    info = seat.server.info
     assert info is not None
     # The port of a started server says nothing tomorrow.
-    address = EMBEDDED if options.starts_here else server.address.base
-    return Found(role, info.kind, info.model, address, info.version, info.context)
+    address = EMBEDDED if seat.options.starts_here else seat.server.address.base
+    return Found(role, info.kind, info.model, address, info.version, info.context, info.way)
 
 
 def _doubts(seat: Seat, found: Found) -> list[str]:
     longest, context = seat.options.max_tokens, found.context
-    if context is None or longest < context:
+    if context is None or longest < context or found.role == "prm":
         return []
     return [f"{found.role}: replies of up to {longest} tokens leave no room in a context of {context}"]
 

@@ -14,7 +14,7 @@ import aiohttp
 
 from mctsr.errors import Refused, ServerError, UsageError
 
-from .options import Address, masked
+from .address import Address, masked
 
 LONGEST_PAGE = 8 << 20
 """Bytes of a page that is fetched, such as a list of models; no more is read."""

@@ -1,31 +1,36 @@
-"""How a request and a reply look on the wire of the servers that call themselves OpenAI-like.
+"""How a request looks on the wire of the servers that call themselves OpenAI-like, and whether one was answered.
 
-Knows: names of fields per kind of server, the shapes of replies, thoughts between tags, finish reasons.
-Does not know: connections, retries, or what the text is for.
+Knows: names of fields per kind of server, and how a body is written.
+Does not know: connections, retries, the layouts of replies, or what the text is for.
 """
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple, NotRequired, TypedDict, TypeVar
 
 from . import faults, wire
-from .base import Completion, Finish, Role, Usage
+from .base import Completion, Pooled, Role, Task
+from .replies.fields import Malformed, surrogates
 
 Kind = Literal["vllm", "llama.cpp", "sglang", "ollama", "openai", "other"]
+R = TypeVar("R", bound=Completion | Pooled)
 
 RENAMES = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """Fields that some servers know only by another name; without a limit a reply could run for ever."""
 
+TEMPLATE = ("chat_template_kwargs", "chat_template", "tools")
+"""Fields that change how a chat is rendered; who renders it apart must be told, too."""
+
 _SPARE_BYTES, _TOKEN_BYTES, _MOST_BYTES = 2 << 20, 256, 64 << 20
-_PARTS = {"text", "output_text", "thinking", "reasoning", "refusal"}
-_STOP = {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "completed"}
-_LENGTH = {"length", "max_tokens", "max_output_tokens", "model_length"}
-_BROKEN = {"abort", "error", "insufficient_system_resource"}
-_TAGS = {"<think>": "</think>", "<thinking>": "</thinking>", "[THINK]": "[/THINK]"}
+_PENALTY = {"llama.cpp": "repeat_penalty"}
+_KEEP = {"vllm": "include_stop_str_in_output", "sglang": "no_stop_trim"}
 
 
 class Logical(TypedDict):
-    """A request with every setting resolved, before any server's dialect."""
+    """A request with every setting resolved, before any server's dialect.
+
+    What a plain chat has not is absent unless it is set, so that the hash of a plain chat stays what it was.
+    """
 
     role: Role
     model: str
@@ -36,6 +41,22 @@ class Logical(TypedDict):
     seed: int
     schema: Mapping[str, object] | None
     extra_body: Mapping[str, object]
+    begun: NotRequired[str]
+    begun_ids: NotRequired[tuple[int, ...]]
+    stop: NotRequired[tuple[str, ...]]
+    logprobs: NotRequired[int]
+
+
+class LogicalPooling(TypedDict):
+    """What a reward model is to score, with every setting resolved."""
+
+    task: Task
+    role: Role
+    model: str
+    messages: list[dict[str, str]]
+    text: str
+    raw: bool
+    extra_body: Mapping[str, object]
 
 
 class Adapted(NamedTuple):
@@ -45,10 +66,6 @@ class Adapted(NamedTuple):
     notes: tuple[str, ...]
 
 
-class Malformed(Exception):
-    """A reply with HTTP 200 that holds no completion; worth another try."""
-
-
 def chat_body(logical: Logical, kind: Kind) -> dict[str, object]:
     """Build the body of a chat request.
 
@@ -56,22 +73,90 @@ def chat_body(logical: Logical, kind: Kind) -> dict[str, object]:
     set say "off". What OpenAI's server refuses outright is left out there. `extra_body` comes last, as it is.
     """
     limit = "max_completion_tokens" if kind == "openai" else "max_tokens"
+    body = {"model": logical["model"], "messages": logical["messages"], limit: logical["max_tokens"]}
+    body |= _sampling(logical, kind) | _ending(logical, kind)
+    logprobs = logical.get("logprobs")
+    if logprobs is not None:
+        body["logprobs"] = True
+        most = max(logprobs, 1) if kind == "llama.cpp" else logprobs  # there, 0 means none at all
+        body |= {"top_logprobs": most} if most else {}
+    body.update(logical["extra_body"])
+    return body
+
+
+def completion_body(logical: Logical, kind: Kind, prompt: str | list[int]) -> dict[str, object]:
+    """Build the body of a request to continue `prompt`, a rendered chat, at /completions."""
     body: dict[str, object] = {
         "model": logical["model"],
-        "messages": logical["messages"],
-        limit: logical["max_tokens"],
-        "temperature": logical["temperature"],
-        "top_p": logical["top_p"],
-        "seed": logical["seed"],
+        "prompt": prompt,
+        "max_tokens": logical["max_tokens"],
     }
+    body |= _sampling(logical, kind) | _ending(logical, kind)
+    if isinstance(prompt, str):
+        # The rendered text holds the opening token already.
+        body["add_special_tokens"] = False
+    if kind == "vllm":
+        body["return_token_ids"] = True
+    if "logprobs" in logical:
+        body["logprobs"] = logical["logprobs"]
+    return body | _extra(logical)
+
+
+def native_body(logical: Logical, prompt: str) -> dict[str, object]:
+    """Build the body of a request to continue `prompt` at llama.cpp's own /completion."""
+    body: dict[str, object] = {
+        "model": logical["model"],
+        "prompt": prompt,
+        "n_predict": logical["max_tokens"],
+    }
+    body |= _sampling(logical, "llama.cpp") | _ending(logical, "llama.cpp")
+    body |= {"return_tokens": True, "cache_prompt": True}
+    if body.pop("response_format", None) is not None:
+        body["json_schema"] = logical["schema"]
+    if "logprobs" in logical:
+        body["n_probs"] = max(logical["logprobs"], 1)
+    return body | _extra(logical)
+
+
+def pooling_body(logical: LogicalPooling) -> dict[str, object]:
+    """Build the body of a request for scores; `task` is left out, since a server has one and refuses all others."""
+    body: dict[str, object] = {"model": logical["model"]}
+    if logical["messages"]:
+        body |= {"messages": logical["messages"], "add_generation_prompt": False}
+    else:
+        body["input"] = [logical["text"]]
+    if logical["raw"]:
+        body["use_activation"] = False
+    return {**body, **logical["extra_body"]}
+
+
+def template_fields(logical: Logical) -> dict[str, object]:
+    """Return the fields of `extra_body` that whoever renders the chat must be told."""
+    return {name: logical["extra_body"][name] for name in TEMPLATE if name in logical["extra_body"]}
+
+
+def _extra(logical: Logical) -> dict[str, object]:
+    return {name: value for name, value in logical["extra_body"].items() if name not in TEMPLATE}
+
+
+def _sampling(logical: Logical, kind: Kind) -> dict[str, object]:
+    body: dict[str, object] = {name: logical[name] for name in ("temperature", "top_p", "seed")}
     if kind != "openai":
-        penalty = "repeat_penalty" if kind == "llama.cpp" else "repetition_penalty"
+        penalty = _PENALTY.get(kind, "repetition_penalty")
         body |= {"top_k": -1 if kind == "sglang" else 0, "min_p": 0.0, penalty: 1.0}
     if logical["schema"] is not None:
         schema = {"name": "reply", "strict": True, "schema": logical["schema"]}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    body.update(logical["extra_body"])
     return body
+
+
+def _ending(logical: Logical, kind: Kind) -> dict[str, object]:
+    """Ask for an end at the stop strings, and to keep the one that was hit where a server can."""
+    stops = logical.get("stop", ())
+    if not stops:
+        return {}
+    keep = _KEEP.get(kind)
+    return {"stop": list(stops), keep: True} if keep else {"stop": list(stops)}
 
 
 def adapt(body: Mapping[str, object], changes: Mapping[str, str | None]) -> Adapted:
@@ -89,7 +174,7 @@ def encode(body: Mapping[str, object]) -> tuple[bytes, tuple[str, ...]]:
     if b"\\ud" in text:
         cleaned, replaced = _clean_within(body)
         text = wire.dumps(cleaned)
-    return text, (_surrogates(replaced, "request"),) if replaced else ()
+    return text, (surrogates(replaced, "request"),) if replaced else ()
 
 
 def longest_reply(body: Mapping[str, object]) -> int:
@@ -102,139 +187,29 @@ def longest_reply(body: Mapping[str, object]) -> int:
     return min(_SPARE_BYTES + _TOKEN_BYTES * max(tokens, 0), _MOST_BYTES)
 
 
-def read(status: int, body: bytes, hide: Callable[[str], str] = str) -> Completion | faults.Fault:
-    """Read what came back, whatever it is; a reply that holds no completion is a fault like a bad gateway's.
+def read(
+    status: int, body: bytes, parse: Callable[[object], R], hide: Callable[[str], str] = str
+) -> R | faults.Fault:
+    """Read what came back, whatever it is; a reply that does not hold what it should is a fault like a gateway's.
 
     `hide` covers secrets in a fault's words, which may be shown.
     """
-    found = _read(status, body)
-    if isinstance(found, Completion):
-        return found
-    return found._replace(message=hide(found.message))
+    found = _read(status, body, parse)
+    if isinstance(found, faults.Fault):
+        return found._replace(message=hide(found.message))
+    return found
 
 
-def _read(status: int, body: bytes) -> Completion | faults.Fault:
+def _read(status: int, body: bytes, parse: Callable[[object], R]) -> R | faults.Fault:
     if status >= 300:
         return faults.read_fault(status, body)
     try:
         data = wire.loads(body)
-        return faults.fault_within(data) or read_reply(data)
+        return faults.fault_within(data) or parse(data)
     except Malformed as error:
-        return faults.Fault(HTTPStatus.BAD_GATEWAY, str(error))
+        return faults.Fault(HTTPStatus.OK if error.final else HTTPStatus.BAD_GATEWAY, str(error))
     except ValueError:
         return faults.Fault(HTTPStatus.BAD_GATEWAY, "the reply is no JSON, perhaps cut off")
-
-
-def read_reply(data: object) -> Completion:
-    """Read the completion out of a reply; its seconds and retries are left for the caller.
-
-    Null content, thoughts in a field of their own or between tags, missing usage and unknown finish reasons
-    are all ordinary.
-
-    Raises:
-        Malformed: there is no choice or no text in it, or the server gave up in the middle.
-    """
-    choices = data.get("choices") if isinstance(data, Mapping) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        raise Malformed("the reply holds no choices")
-    assert isinstance(data, Mapping)
-    choice = choices[0]
-    message = choice.get("message")
-    message = {"content": choice.get("text")} if message is None else message
-    if not isinstance(message, Mapping):
-        raise Malformed(f"the reply's message is {_kind(message)}, no object")
-    said, inner = _content(message)
-    text, thought = split_thought(said)
-    cleaned, replaced = wire.clean(text)
-    thoughts = [_reasoning(message), inner, thought]
-    return Completion(
-        text=cleaned,
-        finish=_finish(choice.get("finish_reason")),
-        thought=wire.clean("\n".join(t for t in thoughts if t)).text,
-        usage=_usage(data.get("usage")),
-        wire=(_surrogates(replaced, "reply"),) if replaced else (),
-    )
-
-
-def split_thought(text: str) -> tuple[str, str]:
-    """Split a text into what is said and what is thought.
-
-    The thought stands between tags at the start. A template may have written the opening tag into the
-    prompt, then only the closing one is there; a thought that was cut off has only the opening one.
-    """
-    start = text.lstrip()
-    for opening, closing in _TAGS.items():
-        if start.startswith(opening):
-            inside, _, after = start.removeprefix(opening).partition(closing)
-            return after.lstrip(), inside.strip()
-    for closing in _TAGS.values():
-        before, found, after = text.partition(closing)
-        if found:
-            return after.lstrip(), before.strip()
-    return text, ""
-
-
-def _content(fields: Mapping[str, object]) -> tuple[str, str]:
-    content = fields.get("content")
-    if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, Mapping) and part.get("type", "text") in _PARTS]
-        if len(parts) < len(content):
-            raise Malformed("the reply's content holds parts that are no text")
-        return _joined(parts, "text"), _joined(parts, "thinking") or _joined(parts, "reasoning")
-    said = fields.get("refusal") if content is None else content
-    if said is not None and not isinstance(said, str):
-        raise Malformed(f"the reply's content is {_kind(said)}, no text")
-    return said or "", ""
-
-
-def _kind(value: object) -> str:
-    return {str: "a text", list: "a list", dict: "an object", type(None): "null"}.get(type(value), "a number")
-
-
-def _joined(parts: list[Mapping[str, object]], key: str) -> str:
-    texts = [part.get(key) for part in parts if _type(part) == key]
-    flat = [
-        _joined([p for p in t if isinstance(p, Mapping)], "text") if isinstance(t, list) else t for t in texts
-    ]
-    if not all(isinstance(t, str) for t in flat):
-        raise Malformed("the reply's content holds a part without its text")
-    return "".join(map(str, flat))
-
-
-def _type(part: Mapping[str, object]) -> object:
-    named = part.get("type", "text")
-    return "text" if named == "output_text" else named
-
-
-def _reasoning(fields: Mapping[str, object]) -> str:
-    found = (fields.get(name) for name in ("reasoning_content", "reasoning"))
-    return next((text for text in found if isinstance(text, str) and text), "")
-
-
-def _finish(reason: object) -> Finish:
-    if isinstance(reason, Mapping):
-        reason = reason.get("type")
-    word = str(reason).lower()
-    if word in _BROKEN:
-        raise Malformed(f"the server gave up in the middle (finish_reason {word!r})")
-    return "stop" if word in _STOP else "length" if word in _LENGTH else "other"
-
-
-def _usage(usage: object) -> Usage:
-    if not isinstance(usage, Mapping):
-        return Usage()
-    details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
-    found = (
-        usage.get("prompt_tokens"),
-        usage.get("completion_tokens"),
-        usage.get("prompt_cache_hit_tokens") if cached is None else cached,
-    )
-    return Usage(*(int(n) if isinstance(n, int | float) and 0 < n < 1e15 else 0 for n in found))
-
-
-def _surrogates(replaced: int, where: str) -> str:
-    return f"replaced {replaced} lone surrogates in the {where}"
 
 
 def _clean_within(value: object) -> tuple[object, int]:

@@ -42,7 +42,7 @@ _RANGE = re.compile(
     r"|maximum|minimum|exceed",
     re.IGNORECASE,
 )
-_NEVER_DROPPED = {"model", "messages"}
+_NEVER_DROPPED = {"model", "messages", "prompt", "input"}
 _VALUES = {"temperature", "top_p", "max_tokens", "max_completion_tokens"}
 _SYNONYMS = {"response_format": r"json_schema|structured[ _]outputs?|guided|grammar"}
 

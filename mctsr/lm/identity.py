@@ -13,9 +13,9 @@ from typing import NamedTuple
 from mctsr.errors import Refused, ServerError, ServerGone, UsageError, named, shown
 
 from . import faults, wire
+from .address import Address
 from .connection import Connection, Lost, Raw
 from .dialects import Kind
-from .options import Address
 
 _OWNERS: dict[str, Kind] = {
     "vllm": "vllm",
@@ -44,12 +44,14 @@ class ServerInfo(NamedTuple):
         version: As it words it, "" when it does not say.
         model: The model that is going to be used.
         context: Length of the model's context in tokens, None when unknown.
+        way: How begun turns are continued there, "" as long as nobody needed it.
     """
 
     kind: Kind
     version: str
     model: str
     context: int | None
+    way: str = ""
 
 
 async def identify(connection: Connection, where: Address, name: str | None, wait: float) -> ServerInfo:

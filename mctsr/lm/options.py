@@ -1,27 +1,19 @@
-"""What a user says of the models: every setting in one record, and addresses in any shape.
+"""What a user says of the models: every setting in one record.
 
-Knows: names, files, hosts, ports, paths and what people paste. Does not know: flags and variables, secrets, or
-what answers at an address.
+Knows: names, files and what may be sent along. Does not know: flags and variables, secrets, or addresses.
 """
 
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
-from typing import NamedTuple
-from urllib.parse import SplitResult, urlsplit
 
-from mctsr.errors import UsageError, named, short, shown
+from mctsr.errors import UsageError, named, shown
 from mctsr.lm.local.gguf import EMBEDDED
 
-_ENDPOINTS = re.compile(r"/(chat/completions|completions|models|embeddings|responses)/*$")
-_VERSION = re.compile(r"v\d\w*|beta")
-_NAME = re.compile(r"[^\W_]([\w.-]*\w)?\.?")
 _SECRETS = re.compile(
     r"(api|secret|access|private)key|secret|passw(or)?d|credentials?|authorization|bearer|(access|auth|bearer|hf|api)token"
 )
 _OURS = ("model", "messages", "n", "stream", "stream_options")
-_ALLOWED = "allowed is http(s)://HOST[:PORT][/PATH], for example http://localhost:8000/v1"
 
 DEEPEST = 64
 """Levels of lists and objects in what is sent along, or stands in a configuration file."""
@@ -64,6 +56,7 @@ class Settings:
         policy: The model that answers.
         judge: The model that scores; None when the policy judges itself (then `judge_max_tokens` differs only).
         judge_max_tokens: Longest judgement, in tokens.
+        prm: The reward model; None when there is none.
         seed: The run's seed.
         width: Asks in flight in one tree; None keeps the recipe's.
         max_concurrency: Sequences in flight over all roles; None is 32, or 4 for an embedded model.
@@ -90,6 +83,7 @@ class Settings:
     policy: RoleOptions = field(default_factory=RoleOptions)
     judge: RoleOptions | None = None
     judge_max_tokens: int = 512
+    prm: RoleOptions | None = None
     seed: int = 0
     width: int | None = None
     max_concurrency: int | None = None
@@ -109,22 +103,6 @@ class Settings:
     ids: tuple[str, ...] = ()
     fail_on_error: float | None = None
     keep_calls: bool = False
-
-
-class Address(NamedTuple):
-    """A server's address in one form.
-
-    Attributes:
-        base: What paths such as `/chat/completions` are added to; no slash at the end.
-        root: The same without the version, for paths such as `/health`.
-        host: Host name or IP, lower case.
-        local: Whether it is this machine or a private network, where no key is asked for.
-    """
-
-    base: str
-    root: str
-    host: str
-    local: bool
 
 
 def check_body(body: Mapping[str, object], keys: Collection[str | None] = ()) -> None:
@@ -165,83 +143,3 @@ def _is_secret(name: str) -> bool:
 def _holds(value: object, key: str) -> bool:
     # A short key such as "x" may stand in any text by chance.
     return isinstance(value, str) and (value == key or (len(key) > 5 and key in value))
-
-
-def masked(address: str) -> str:
-    """Cover what may be secret in an address: user and password, and all after a question mark or hash."""
-    before, at, after = address.rpartition("@")
-    scheme = before[: before.find("//") + 2] if "//" in before else ""
-    place, mark, _ = after.replace("#", "?").partition("?")
-    return short((f"{scheme}***@" if at else "") + place + ("?***" if mark else ""))
-
-
-def read_address(text: str) -> Address:
-    """Read a base URL in any usual shape.
-
-    `host:8000`, `http://h:8000`, with or without `/v1`, with a path before it, or the full address of an
-    endpoint. Without a scheme, a known port or a local host means http, everything else https.
-
-    Raises:
-        UsageError: it is no address of a web server, or it carries a password.
-    """
-    given = text.strip().strip("\"'").strip()
-    parts = _split(given)
-    host = (parts.hostname or "").lower()
-    local = is_local(host)
-    scheme = parts.scheme or ("http" if local or parts.port not in {None, 443} else "https")
-    place = f"[{host}]" if ":" in host else host
-    port = "" if parts.port is None else f":{parts.port}"
-    path = _path(parts.path)
-    base = f"{scheme}://{place}{port}{path}"
-    last = path.rsplit("/", 1)[-1]
-    root = base.removesuffix(f"/{last}") if _VERSION.fullmatch(last) else base
-    return Address(base, root, host, local)
-
-
-def is_local(host: str) -> bool:
-    """Say whether a host is this machine, a private address, or a name that only a local network knows."""
-    try:
-        return not ip_address(host.split("%", maxsplit=1)[0]).is_global
-    except ValueError:
-        suffix = host.rstrip(".").rsplit(".", 1)[-1]
-        return "." not in host or suffix in {"localhost", "local", "internal", "lan"}
-
-
-def _split(given: str) -> SplitResult:
-    safe = repr(masked(given))
-    try:
-        parts = urlsplit(given if "://" in given else f"//{given}")
-        port = parts.port
-    except ValueError:
-        # The error's own words could repeat a password.
-        raise UsageError(f"base URL {safe} is no address, perhaps for its port; {_ALLOWED}") from None
-    if "@" in parts.netloc:
-        raise UsageError("the base URL carries a user or password; give the key in OPENAI_API_KEY instead")
-    if parts.query or parts.fragment:
-        raise UsageError(f"base URL {safe} has a part after ? or #; give a key in OPENAI_API_KEY; {_ALLOWED}")
-    if parts.scheme not in {"", "http", "https"} or not _is_host(parts.hostname or ""):
-        raise UsageError(f"base URL {safe} is no address; {_ALLOWED}")
-    if not parts.scheme and port is None and _is_bare_word(parts.hostname or ""):
-        raise UsageError(f"base URL {safe} is one bare word; {_ALLOWED}")
-    return parts
-
-
-def _is_bare_word(host: str) -> bool:
-    # Could as well be a model's name typed in the wrong place.
-    return "." not in host and ":" not in host and host != "localhost"
-
-
-def _is_host(host: str) -> bool:
-    try:
-        ip_address(host.split("%", maxsplit=1)[0])
-    except ValueError:
-        return _NAME.fullmatch(host) is not None and ".." not in host
-    return True
-
-
-def _path(path: str) -> str:
-    """Return the path that endpoints are added to; a full endpoint address is believed as it stands."""
-    bare = path.rstrip("/")
-    cut = _ENDPOINTS.sub("", bare).rstrip("/")
-    known = cut != bare or any(_VERSION.fullmatch(segment) for segment in cut.split("/"))
-    return cut if known else f"{cut}/v1"

@@ -1,62 +1,44 @@
-"""One chat endpoint: asks until it is answered, or says in plain words why it is not.
+"""One model behind an OpenAI-like server: who it is, how begun turns are continued there, and what it is asked.
 
-Knows: when to try again and how long to wait, and what this server was found not to take.
-Does not know: roles and settings (`roles`), field names and reply shapes (`dialects`), who waits (`gate`).
+Does not know: roles and settings (`roles`), field names and reply shapes (`dialects`, `replies`), when a request is
+sent again (`asking`), who waits (`gate`).
 """
 
 import asyncio
-import logging
-import time
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Self
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+from mctsr.errors import UsageError
 
-from mctsr.errors import ContextOverflow, Refused, ServerError, ServerGone, UsageError
-
-from . import faults
-from .base import Completion
-from .connection import Connection, Lost, Raw
-from .dialects import RENAMES, Kind, Logical, adapt, chat_body, encode, longest_reply, read
-from .gate import Gate, Slot
+from .address import read_address
+from .asking.asked import Asked, Door
+from .asking.call import Call, Slots
+from .asking.sender import Sender
+from .base import Completion, Pooled
+from .connection import Connection
+from .continuing.way import Way
+from .continuing.ways import find_way
+from .dialects import Kind, Logical, LogicalPooling, chat_body, pooling_body
+from .gate import Gate
 from .identity import ServerInfo, identify
-from .options import read_address
+from .replies.chat import read_reply
+from .replies.pooled import read_pooled
 
-_log = logging.getLogger(__name__)
-
-_PROBE_SECONDS = 5.0
-_FIRST_DELAY = 0.5
-_LONGEST_DELAY = 30.0
 _UNLIMITED = 1 << 30
-
-Slots = Callable[[], AbstractAsyncContextManager[Slot]]
-
-
-class _Again(Exception):
-    """An attempt failed in a way that the next one may not."""
-
-    def __init__(self, why: str, *, status: int = 0, wished: float | None = None, lost: bool = False) -> None:
-        super().__init__(why)
-        self.status = status
-        self.wished = wished
-        self.lost = lost
-
-
-@dataclass(slots=True)
-class _Call:
-    logical: Logical
-    slots: Slots
-    sent: Callable[[], None] | None
-    tries: int = 0
-    spared: bool = False
+_UNFIT = re.compile(
+    r"not support.{0,40}(pooling|classif|reward|task)|(unsupported|unknown|invalid).{0,20}task"
+    r"|task.{0,40}(not supported|mismatch)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class Server:
-    """A model behind an OpenAI-like chat endpoint; use it inside `async with`.
+    """A model behind an OpenAI-like server; use it inside `async with`.
 
     Attributes:
         address: Where it lives.
@@ -92,9 +74,9 @@ class Server:
         self.info: ServerInfo | None = None
         self._named = model
         self._connection = Connection(self.address, api_key, timeout)
-        self._max_retries = max_retries
-        self._sleep = sleep
-        self._changes: dict[str, str | None] = {}
+        self._sender = Sender(self._connection, self.address, max_retries, sleep)
+        self._way: Way | None = None
+        self._choosing = asyncio.Lock()
 
     def __repr__(self) -> str:
         return f"Server({self.address.base!r}, model={self._named!r})"
@@ -110,7 +92,8 @@ class Server:
     def beside(self, model: str | None) -> "Server":
         """Describe another model of this server, reached over the same connections."""
         other = copy(self)
-        other.info, other._named, other._changes = None, model, {}
+        other.info, other._named, other._way = None, model, None
+        other._sender, other._choosing = self._sender.beside(), asyncio.Lock()
         return other
 
     async def close(self) -> None:
@@ -140,110 +123,70 @@ class Server:
         Waits up to `wait` seconds for a server to come up, and raises what `identify` raises.
         """
         self.info = await identify(self._connection, self.address, self._named, wait)
+        self._sender.kind = self.info.kind
         return self.info
+
+    async def find_way(self, extra: Mapping[str, object] | None = None, *, slots: Slots | None = None) -> Way:
+        """Find out how a begun turn is continued here, by trying; the result is kept, also in `info`.
+
+        Args:
+            extra: What the user sends along with every request; some of it changes how a chat is rendered.
+            slots: Gives a slot to each trial.
+
+        Raises:
+            ServerError: the server cannot be asked at all now; the next call tries again.
+        """
+        async with self._choosing:
+            if self._way is None:
+                self._way = await find_way(self._sender, self.model, extra or {}, slots or _unlimited())
+                self.info = self.info and self.info._replace(way=self._way.name)
+            return self._way
 
     async def complete(
         self, logical: Logical, *, slots: Slots | None = None, sent: Callable[[], None] | None = None
     ) -> Completion:
-        """Return one completion. Each attempt takes a slot of its own; waiting between them takes none.
+        """Return one completion; a request that continues a turn, or ends at a stop string, goes by `find_way`.
 
         `sent` is called once, when the first attempt has its slot and the request is about to leave.
 
         Raises:
-            ContextOverflow: the prompt does not fit.
-            Refused: the server says no to every call alike.
-            ServerGone: it cannot be reached any more.
-            ServerError: this call failed for good; the message holds the server's own words.
+            ContextOverflow, Refused, ServerGone, ServerError: as `Sender.send` says.
         """
-        call = _Call(logical, slots or Gate(_UNLIMITED).slot, sent)
-        tries = AsyncRetrying(
-            stop=stop_after_attempt(self._max_retries + 1),
-            retry=retry_if_exception_type(_Again),
-            wait=self._delay,
-            sleep=self._sleep,
-            reraise=True,
-        )
-        try:
-            return await tries(self._attempt, call)
-        except _Again as error:
-            await self._give_up(error, call.tries)
-        except ServerError as error:
-            error.retries = call.tries - 1
-            raise
+        slots = slots or _unlimited()
+        ask = _chat
+        if logical.get("begun") or logical.get("stop"):
+            ask = (await self.find_way(logical["extra_body"], slots=slots)).ask
+        reply = await self._sender.send(Call(partial(ask, logical), slots, logical["seed"], sent))
+        ended = reply.stop is None and reply.finish == "stop" and "dropped stop" in reply.wire
+        # A server that never heard of the stop strings ended where the model did.
+        return replace(reply, stop="") if ended else reply
 
-    async def _attempt(self, call: _Call) -> Completion:
-        call.tries += 1
-        while True:
-            own = {name: new for name, new in self._changes.items() if name not in call.logical["extra_body"]}
-            body, notes = adapt(chat_body(call.logical, self.kind), own)
-            payload, more = encode(body)
-            async with call.slots() as slot:
-                report, call.sent = call.sent, None
-                if report:
-                    report()
-                began = time.perf_counter()
-                raw = await self._post(call, payload, longest_reply(body))
-                seconds = time.perf_counter() - began
-                result = read(raw.status, raw.body, self._connection.hide)
-                if isinstance(result, Completion):
-                    slot.succeeded()
-                    remarks = (*notes, *more, *result.wire)
-                    return replace(result, seconds=seconds, retries=call.tries - 1, wire=remarks)
-                if faults.judge(result) == "overload":
-                    slot.overloaded()
-            if not self._learn(result, body.keys() - call.logical["extra_body"].keys()):
-                self._fail(result, raw)
+    async def pool(
+        self, logical: LogicalPooling, *, slots: Slots | None = None, sent: Callable[[], None] | None = None
+    ) -> Pooled:
+        """Return the scores of a reward model; `sent` and errors as for `complete`.
 
-    async def _post(self, call: _Call, payload: bytes, longest: int) -> Raw:
-        url = f"{self.address.base}/chat/completions"
-        try:
-            return await self._connection.post(url, payload, longest)
-        except Lost as error:
-            # A kept connection that the server had just closed says nothing about the server.
-            if not error.dropped or call.spared:
-                lost = error.dropped or error.unreachable
-                raise _Again(f"{self.address.base}: {error}", lost=lost) from error
-        call.spared = True
-        return await self._post(call, payload, longest)
+        Raises:
+            Refused: what answers here gives no such scores.
+        """
+        prepare = partial(_scores, logical)
+        return await self._sender.send(Call(prepare, slots or _unlimited(), sent=sent))
 
-    def _learn(self, fault: faults.Fault, optional: set[str]) -> bool:
-        """Remember the field that a fault is about, for every later call; False when there is none."""
-        if faults.judge(fault) != "final":
-            return False
-        name = faults.blamed_field(fault, optional)
-        if name is None or RENAMES.get(name) in self._changes:
-            return False
-        if name not in self._changes:
-            _log.warning("%s does not take %s: %s", self.address.base, name, fault.message)
-        self._changes[name] = RENAMES.get(name)
-        return True
 
-    def _fail(self, fault: faults.Fault, raw: Raw) -> NoReturn:
-        words = f"{self.address.base} answered {fault.status}: {fault.message}"
-        verdict = faults.judge(fault)
-        if verdict in {"again", "overload"}:
-            raise _Again(words, status=fault.status, wished=faults.wait_wished(raw.headers))
-        if verdict == "overflow":
-            raise ContextOverflow(words, status=fault.status)
-        if verdict == "refused":
-            raise Refused(f"{words}; check key, model and --base-url", status=fault.status)
-        raise ServerError(words, status=fault.status)
+def _unlimited() -> Slots:
+    return Gate(_UNLIMITED).slot
 
-    def _delay(self, state: RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        step, delay = state.attempt_number, getattr(error, "wished", None)
-        if delay is None:
-            # The call's own seed spreads the calls without a generator.
-            spread = (state.args[0].logical["seed"] * 2654435761 * step) % 1000 / 1000
-            delay = min(_FIRST_DELAY * 2.0 ** (step - 1) * (0.75 + spread / 2), _LONGEST_DELAY)
-        _log.info("try %d failed, the next in %.1f s: %s", step, delay, error)
-        return float(delay)
 
-    async def _give_up(self, error: _Again, tries: int) -> NoReturn:
-        if error.lost:
-            try:
-                await self._connection.get(f"{self.address.base}/models", _PROBE_SECONDS)
-            except Lost as lost:
-                if lost.unreachable or lost.dropped:
-                    raise ServerGone(f"no server answers any more at {error}") from error
-        raise ServerError(f"{error} (tries: {tries})", status=error.status, retries=tries - 1) from error
+async def _chat(logical: Logical, door: Door) -> Asked[Completion]:
+    kept = frozenset(logical["extra_body"])
+    return Asked(f"{door.base}/chat/completions", chat_body(logical, door.kind), read_reply, kept)
+
+
+async def _scores(logical: LogicalPooling, door: Door) -> Asked[Pooled]:
+    task, body = logical["task"], pooling_body(logical)
+    advice = (
+        f"/{task} needs a reward model with such scores, as `vllm serve MODEL --runner pooling` starts it; "
+        f"check --{logical['role']}-base-url and --{logical['role']}-model"
+    )
+    url = f"{door.root}/{task}"
+    return Asked(url, body, read_pooled, frozenset(body), advice=advice, unfit=_UNFIT)

@@ -7,7 +7,7 @@ them. Does not know what values mean.
 
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import is_dataclass
 
 Check = Callable[[object], str]
@@ -46,7 +46,7 @@ def _check(kind: object) -> Check:
         return _any(arguments)
     if isinstance(kind, type) and (typing.is_typeddict(kind) or is_dataclass(kind)):
         parts = {key: _check(hint) for key, hint in typing.get_type_hints(kind).items()}
-        return _keys(parts, required=not is_dataclass(kind))
+        return _keys(parts, required=getattr(kind, "__required_keys__", frozenset()))
     raise TypeError(f"records hold no {kind}")
 
 
@@ -107,7 +107,7 @@ def _values(check: Check) -> Check:
     return values
 
 
-def _keys(parts: Mapping[str, Check], *, required: bool) -> Check:
+def _keys(parts: Mapping[str, Check], *, required: Collection[str]) -> Check:
     pairs = tuple(parts.items())
 
     def keys(value: object) -> str:
@@ -117,7 +117,7 @@ def _keys(parts: Mapping[str, Check], *, required: bool) -> Check:
             if key in value:
                 if fault := check(value[key]):
                     return f".{key}{fault}"
-            elif required:
+            elif key in required:
                 return f".{key} is missing"
         return ""
 
@@ -146,7 +146,7 @@ def _tagged(records: Sequence[type]) -> Check:
     checks = {
         typing.get_args(hint[tag])[0]: checker(record) for hint, record in zip(hints, records, strict=True)
     }
-    known = _keys({tag: _one_of(tuple(checks))}, required=True)
+    known = _keys({tag: _one_of(tuple(checks))}, required=(tag,))
 
     def one(value: object) -> str:
         fault = known(value)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 KINDS: Mapping[str, tuple[str, ...]] = {
     "selector": tuple(
         f"mctsr.select.{name}"
-        for name in ("anywhere", "descent", "frontier", "chain", "grave", "thompson", "gumbel")
+        for name in ("anywhere", "descent", "deepsearch", "frontier", "chain", "grave", "thompson", "gumbel")
     ),
     "score": ("mctsr.select.scores", "mctsr.select.pools"),
     "choice": ("mctsr.select.sampled",),

@@ -118,7 +118,7 @@ def summary_record(
 def _node(tree: Tree, node: int) -> NodeRecord:
     state, row = tree.states[node], tree.nodes[node]
     parent = int(row["parent"])
-    return {
+    record: NodeRecord = {
         "id": node,
         "parent": None if parent == NONE else parent,
         "depth": int(row["depth"]),
@@ -136,6 +136,15 @@ def _node(tree: Tree, node: int) -> NodeRecord:
         "twin": state.twin,
         "ended": state.ended,
     }
+    if state.step:
+        record["step"] = True
+    if state.ids:
+        record["ids"] = list(state.ids)
+    if state.logprob is not None:
+        record["logprob"] = state.logprob
+    if state.tokens:
+        record["tokens"] = state.tokens
+    return record
 
 
 def _event(event: Event) -> EventRecord:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mctsr.engine import search
 from mctsr.errors import MctsrError, RecipeError
-from mctsr.lm.base import Completion, Place, Request, Tally, Usage
+from mctsr.lm.base import Completion, Place, Pooled, Pooling, Request, Tally, Usage
 from mctsr.lm.scripted import Scripted
 from mctsr.parts import Problem
 from mctsr.prompting import Prompts
@@ -25,6 +25,10 @@ from .settings import Settings
 REPLY_TOKENS = 300
 JUDGEMENT_TOKENS = 60
 CHARACTERS_A_TOKEN = 4
+STEPS = 6
+"""Steps of a solution that is grown step by step."""
+
+_STEP_END = "<extra_0>"
 
 MOST_CALLS = 10_000
 """Calls after which a problem is not followed any further."""
@@ -120,6 +124,7 @@ class _Meter:
         self._lengths = {
             "policy": min(REPLY_TOKENS, settings.policy.max_tokens),
             "judge": min(JUDGEMENT_TOKENS, settings.judge_max_tokens),
+            "prm": min(JUDGEMENT_TOKENS, settings.judge_max_tokens),
         }
 
     @property
@@ -133,7 +138,7 @@ class _Meter:
         loop = asyncio.get_running_loop()
         loop.set_task_factory(self._task)
         limits = Limits(self._settings.max_calls, self._settings.token_limit)
-        lm = Scripted(self._said, offers=recipe.needs)
+        lm = Scripted(self._said, scores=self._scored, offers=recipe.needs)
         try:
             found = await search(
                 problem, recipe, lm, seed=self._settings.seed, prompts=prompts, limits=limits
@@ -154,6 +159,18 @@ class _Meter:
         self.tally.count(completion)
         return completion
 
+    def _scored(self, place: Place, pooling: Pooling) -> Pooled:
+        if self.tally.calls >= MOST_CALLS or self.late:
+            raise _Enough
+        texts = [*(turn.content for turn in pooling.messages), pooling.text]
+        usage = Usage(sum(map(len, texts)) // CHARACTERS_A_TOKEN)
+        score = place.seed(0) % 90 / 100
+        steps = max(1, sum(text.count(_STEP_END) for text in texts))
+        rows = ((score,),) if pooling.task == "classify" else ((1 - score, score),) * steps
+        pooled = Pooled(rows, usage)
+        self.tally.count(pooled)
+        return pooled
+
     def _task(self, loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> "asyncio.Task[Any]":
         """Make a task, as long as there are not far too many: a population has all of them before its first call."""
         self._tasks += 1
@@ -171,12 +188,26 @@ class _Meter:
 
 
 def _reply(place: Place, request: Request, tokens: int) -> Completion:
-    """Make up a reply that can be read: an answer, or a score that differs from call to call."""
+    """Make up a reply that can be read: an answer, its next step, or a score that differs from call to call."""
+    tokens = min(tokens, request.max_tokens or tokens)
+    if request.stop and request.role == "policy":
+        # The last step holds the answer.
+        tokens = min(tokens, REPLY_TOKENS // STEPS)
+        done = sum(request.begun.count(stop) for stop in request.stop)
+        if done + 1 < STEPS:
+            text = "step " * (tokens * CHARACTERS_A_TOKEN // len("step ")) + request.stop[0]
+            prompt = _prompt_tokens(request)
+            return Completion(text, usage=Usage(prompt, tokens), stop=request.stop[0])
     filler = "step " * (tokens * CHARACTERS_A_TOKEN // len("step "))
     number = place.seed(0) % 90
     if request.role == "judge":
         text = f'{{"reason": "{filler}", "score": {number}}}'
     else:
         text = f"{filler}The final answer is \\boxed{{{number}}}"
-    prompt = sum(len(turn.content) for turn in request.messages) // CHARACTERS_A_TOKEN
-    return Completion(text, usage=Usage(prompt, tokens))
+    end = "" if request.begun or request.stop else None
+    return Completion(text, usage=Usage(_prompt_tokens(request), tokens), stop=end)
+
+
+def _prompt_tokens(request: Request) -> int:
+    texts = [*(turn.content for turn in request.messages), request.begun]
+    return sum(map(len, texts)) // CHARACTERS_A_TOKEN

@@ -5,10 +5,12 @@ Knows the events of a run and the calls behind them. Does not know how any of it
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from mctsr.lm.base import Completion, LogicalLM, Place, Request
+from mctsr.lm.base import Completion, LogicalLM, Place, Pooled, Pooling, Request
 from mctsr.rollout import Folded
 
 from .records import GradeRecord, ResultRecord
@@ -44,7 +46,7 @@ class Overheard:
         """What the models offer."""
         return self._inner.offers
 
-    def logical(self, place: Place, request: Request) -> Mapping[str, object]:
+    def logical(self, place: Place, request: Request | Pooling) -> Mapping[str, object]:
         """Resolve a request as the models do."""
         return self._inner.logical(place, request)
 
@@ -52,21 +54,44 @@ class Overheard:
         self, place: Place, request: Request, *, sent: Callable[[], None] = lambda: None
     ) -> Completion:
         """Complete as the models do; raises what they raise."""
-        left, tokens = False, None
-
-        def leave() -> None:
-            nonlocal left
-            sent()
-            left = True
-            self._tell(CallSent())
-
-        try:
-            completion = await self._inner.complete(place, request, sent=leave)
-            tokens = completion.usage.total_tokens
+        with self._heard(sent) as hearing:
+            completion = await self._inner.complete(place, request, sent=hearing.leave)
+            hearing.tokens = completion.usage.total_tokens
             return completion
+
+    async def pool(
+        self, place: Place, pooling: Pooling, *, sent: Callable[[], None] = lambda: None
+    ) -> Pooled:
+        """Score as the models do; raises what they raise."""
+        with self._heard(sent) as hearing:
+            pooled = await self._inner.pool(place, pooling, sent=hearing.leave)
+            hearing.tokens = pooled.usage.total_tokens
+            return pooled
+
+    @contextmanager
+    def _heard(self, sent: Callable[[], None]) -> Iterator["_Hearing"]:
+        hearing = _Hearing(sent, self._tell)
+        try:
+            yield hearing
         finally:
-            if left:
-                self._tell(CallEnded(tokens))
+            if hearing.left:
+                self._tell(CallEnded(hearing.tokens))
+
+
+@dataclass(slots=True)
+class _Hearing:
+    """One call as it is told of: whether it left, and what it took when it was answered."""
+
+    sent: Callable[[], None]
+    tell: Callable[[CallEvent], None]
+    left: bool = False
+    tokens: int | None = None
+
+    def leave(self) -> None:
+        """Tell that the call leaves."""
+        self.sent()
+        self.left = True
+        self.tell(CallSent())
 
 
 class Progress:

@@ -1,16 +1,16 @@
 """The shapes of everything in a run folder; JSON Schemas are generated from here.
 
-A key is always present; what may be missing is null. Floats are finite. Node ids count from 0 in order of creation.
+A key is always present, null when nothing is known, but for those marked `NotRequired`. Floats are finite. Node ids
+count from 0 in order of creation.
 """
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 SCHEMA = 1
 
 #: Fields that two runs of the same replies may differ in, wherever they occur.
-VOLATILE = frozenset(
-    {"seconds", "created", "finished", "cached_tokens", "repeated", "replayed", "offset", "length"}
-)
+_TIMES, _PLACES = {"seconds", "created", "finished"}, {"repeated", "replayed", "offset", "length"}
+VOLATILE = frozenset(_TIMES | _PLACES | {"cached_tokens"})
 
 
 class SampleRecord(TypedDict):
@@ -22,7 +22,11 @@ class SampleRecord(TypedDict):
 
 
 class NodeRecord(TypedDict):
-    """One node. `work` holds what led to it, e.g. the critique; `value` is what selection reads at the end."""
+    """One node. `work` holds what led to it, e.g. the critique; `value` is what selection reads at the end.
+
+    `step` says that the text continues the steps above it; then the solution is the texts from the root, joined.
+    `ids` are the text's token ids, `tokens` their number, `logprob` the sum of their log-probabilities in nats.
+    """
 
     id: int
     parent: int | None
@@ -40,6 +44,10 @@ class NodeRecord(TypedDict):
     truncated: bool
     twin: int | None
     ended: str
+    step: NotRequired[bool]
+    ids: NotRequired[list[int]]
+    logprob: NotRequired[float]
+    tokens: NotRequired[int]
 
 
 #: A node's numbers after a fold: id, visits, and value, which is null while nothing was scored.
@@ -179,7 +187,7 @@ class GradeRecord(TypedDict):
 
 
 class ServerRecord(TypedDict):
-    """What one role talks to. `context` is the model's context length in tokens, where the server tells."""
+    """What one role talks to; `context` in tokens, None if not told; `way` of continuing begun turns, if tried."""
 
     role: str
     kind: str
@@ -187,14 +195,15 @@ class ServerRecord(TypedDict):
     base_url: str
     version: str
     context: int | None
+    way: NotRequired[str]
 
 
 class RunRecord(TypedDict):
     """run.json: everything needed to say what was run and to go on with it; never a secret.
 
-    `data` is the path of the data file; a question and problems from standard input are in `problems`, with the
-    gold answers that came along in `gold`. `problem_hashes` goes along with `problem_ids`; `gold_ids` are those
-    that have a gold answer somewhere, and `gold_sha256` is a hash of these answers.
+    `data` is the path of the data file; a question and problems from standard input are in `problems`, with the gold
+    answers that came along in `gold`. `problem_hashes` goes with `problem_ids`; `gold_ids` are those that have a gold
+    answer, `gold_sha256` is a hash of these. `scale` is the judge's lower and upper bound.
     """
 
     schema: int
@@ -205,6 +214,7 @@ class RunRecord(TypedDict):
     recipe: str
     recipe_arguments: dict[str, object]
     recipe_source_sha256: str
+    scale: NotRequired[list[float] | None]
     prompts: dict[str, str]
     data: str | None
     problems: list[dict[str, str | None]] | None

@@ -80,10 +80,11 @@ def _schema(kind: object, definitions: dict[str, object]) -> dict[str, object]:
 
 def _record(kind: type, definitions: dict[str, object]) -> dict[str, object]:
     hints = typing.get_type_hints(kind)
+    required: frozenset[str] = getattr(kind, "__required_keys__", frozenset())
     return {
         "description": " ".join((kind.__doc__ or "").split()),
         "type": "object",
         "properties": {key: _schema(hint, definitions) for key, hint in hints.items()},
-        "required": list(hints),
+        "required": [key for key in hints if key in required],
         "additionalProperties": False,
     }

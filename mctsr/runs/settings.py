@@ -18,6 +18,7 @@ def to_record(settings: Settings) -> dict[str, object]:
         recipe=_recipe_path(settings.recipe),
         policy=_model_path(settings.policy),
         judge=_model_path(settings.judge) if settings.judge else None,
+        prm=_model_path(settings.prm) if settings.prm else None,
         prompts=_absolute(settings.prompts) if settings.prompts else None,
     )
     return {**asdict(anchored), "ids": list(anchored.ids)}
@@ -33,7 +34,7 @@ def from_record(record: Mapping[str, object]) -> Settings:
     if unknown := sorted(record.keys() - known):
         raise RunError(f"the run has the settings {unknown}, which this version does not know; update mctsr")
     values = dict(record)
-    for role in ("policy", "judge"):
+    for role in ("policy", "judge", "prm"):
         if isinstance(values.get(role), Mapping):
             values[role] = _role(role, cast(Mapping[str, object], values[role]))
     values["ids"] = tuple(cast(list[str], values.get("ids", ())))

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from mctsr.errors import Refused, ServerError, ServerGone
 from mctsr.grading import Grader
-from mctsr.lm.connect import Connected
+from mctsr.lm.connect import Connected, Found
 from mctsr.parts import Problem
 from mctsr.rollout import Event
 
@@ -69,17 +69,21 @@ async def solve_all(
 
 def server_records(connected: Connected) -> list[ServerRecord]:
     """Write down who answers."""
-    return [
-        {
-            "role": found.role,
-            "kind": found.kind,
-            "model": found.model,
-            "base_url": found.base_url,
-            "version": found.version,
-            "context": found.context,
-        }
-        for found in connected.servers
-    ]
+    return [_server_record(found) for found in connected.servers]
+
+
+def _server_record(found: Found) -> ServerRecord:
+    record: ServerRecord = {
+        "role": found.role,
+        "kind": found.kind,
+        "model": found.model,
+        "base_url": found.base_url,
+        "version": found.version,
+        "context": found.context,
+    }
+    if found.way:
+        record["way"] = found.way
+    return record
 
 
 @dataclass(slots=True)

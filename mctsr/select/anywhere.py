@@ -31,7 +31,9 @@ def greedy(scores: Floats, rng: Generator, *, pi: Floats | None = None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Anywhere:
-    """Ask for one child of the candidate with the largest score; the first created wins ties.
+    """Ask for `n` children of the candidate with the largest score; the first created wins ties.
+
+    Every candidate is looked at for every ask, since the score of any of them may have changed: about 1 µs for 50.
 
     Candidates are scored, unfinished nodes that are not fully expanded. A node is fully expanded when it has
     `open_below` children (asks in flight count) and one of them is as good as `closed_by` says.
@@ -46,6 +48,7 @@ class Anywhere:
             with a larger value (MC-NEST's released code).
         choose: Picks one candidate by its score: `greedy`, or one of `mctsr.select.sampled`.
         strategy: How likely each candidate is for its own sake, as `pi` for `choose`; MC-NEST has `pools.nash`.
+        n: Drafts an ask.
         again: Whether the chosen node is judged once more while it grows.
         roots: Drafts that the opening asks for.
     """
@@ -55,12 +58,15 @@ class Anywhere:
     closed_by: Literal["better", "as good", "number", "either"] = "better"
     choose: Choose = greedy
     strategy: Rule | None = None
+    n: int = 1
     again: bool = True
     roots: int = 1
     barrier: bool = False
 
     def ask(self, tree: Tree, rng: Generator, room: int) -> Sequence[Ask]:
         """Hand out one ask, or none when no candidate is left; an id whose score is NaN is passed over.
+
+        Only a score that says so itself (`OmegaPrm`: a pool) may find nobody fit.
 
         Raises:
             RecipeError: The score is not one number an id.
@@ -70,6 +76,8 @@ class Anywhere:
             return ()
         values = np.asarray(self.score(tree, ids), dtype=np.float64)
         unknown = np.isnan(values)
+        if unknown.all() and getattr(self.score, "partial", False):
+            return ()
         if values.shape != ids.shape or unknown.all():
             raise RecipeError(
                 f"the score of Anywhere returned {values.tolist()} for {len(ids)} ids; it must return one number "
@@ -78,7 +86,7 @@ class Anywhere:
         if unknown.any():
             ids, values = ids[~unknown], values[~unknown]
         pi = None if self.strategy is None else self.strategy(tree, ids)
-        return (Ask(int(ids[self.choose(values, rng, pi=pi)]), again=self.again),)
+        return (Ask(int(ids[self.choose(values, rng, pi=pi)]), self.n, self.again),)
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
         """Nothing to remember: everything is in the tree."""
@@ -87,6 +95,8 @@ class Anywhere:
         """Return the ids that may be chosen, ascending."""
         closed_by = _CONDITIONS[self.closed_by]
         measure = tree.own_array("own") if closed_by == walk.AS_GOOD else tree.nodes["value"]
+        if closed_by == walk.AS_GOOD and len(tree) and np.isnan(measure[: len(tree)]).all():
+            raise RecipeError('closed_by="as good" needs a backup that keeps own values, as MctsrCode does')
         limit = -1 if self.open_below is None else self.open_below
         out = np.empty(len(tree), dtype=np.int64)
         count = walk.candidates(tree.nodes, len(tree), measure, limit, closed_by, out)

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from mctsr.errors import RecipeError
 from mctsr.kernels import descent
-from mctsr.kernels.node import DONE, NONE, UNSCORED, Floats, Ids
+from mctsr.kernels.node import DONE, NONE, PLANTED, SPENT, UNSCORED, Floats, Ids
 from mctsr.parts import Ask, Rule
 from mctsr.tree import Tree
 
@@ -77,6 +77,10 @@ class Descent:
     def __post_init__(self) -> None:
         if self.n < 1:
             raise RecipeError(f"n is {self.n}; it is the number of children of a leaf, at least 1")
+        if self.noise is not None and (self.n == 1 or self.widening is not None):
+            raise RecipeError(
+                "root noise is shared among children born together: it needs n above 1, no widening"
+            )
 
     def ask(self, tree: Tree, rng: Generator, room: int) -> Sequence[Ask]:
         """Hand out one leaf, or nothing when there is none.
@@ -85,7 +89,7 @@ class Descent:
             RecipeError: The score is not one number an id.
         """
         for root in range(min(self.roots, len(tree))):
-            leaf = NONE if tree.planted(root) else self._leaf(tree, root)
+            leaf = self._leaf(tree, root)
             if leaf != NONE:
                 return (Ask(leaf, self.n, self.again),)
         return ()
@@ -109,30 +113,38 @@ class Descent:
 
     def _by_function(self, tree: Tree, root: int) -> int:
         """Descend by a function of the user's, as the kernels do by a rule."""
-        closed = descent.CLOSED if self.widening is None else DONE | UNSCORED
-        node = NONE if tree.has(root, closed) else root
+        node = NONE if tree.has(root, UNSCORED | PLANTED) or self._dead(tree, root) else root
         while node != NONE and not self._stops(tree, node):
-            ids = self._open(tree, node, closed)
+            ids = self._open(tree, node)
             if not len(ids):
-                waits = self.widening is None or tree.nodes["in_flight"][node] > 0
+                waits = self.widening is None or tree.has(node, DONE) or tree.nodes["in_flight"][node] > 0
                 return NONE if waits else node
             node = int(ids[int(np.argmax(self._scored(tree, ids)))])
         growing = node == root and self.widening is None and tree.nodes["in_flight"][root] > 0
         return NONE if growing else node
 
+    def _dead(self, tree: Tree, node: int) -> bool:
+        """Say whether nothing can be asked at `node` and below; a spent node may still widen."""
+        if self.widening is None or tree.has(node, DONE):
+            return descent.closed(tree.nodes, node)
+        return False
+
     def _stops(self, tree: Tree, node: int) -> bool:
         if self.widening is None:
             return bool(tree.nodes["first"][node] == NONE)
-        return descent.may_widen(tree.nodes, node, self.widening.factor, self.widening.exponent)
+        room = (self.widening.factor, self.widening.exponent)
+        return not tree.has(node, DONE) and descent.may_widen(tree.nodes, node, *room)
 
-    def _open(self, tree: Tree, node: int, closed: int) -> Ids:
+    def _open(self, tree: Tree, node: int) -> Ids:
         ids = np.empty(tree.nodes["n_children"][node], dtype=np.int64)
         child = int(tree.nodes["first"][node])
         for i in range(len(ids)):
             ids[i], child = child, int(tree.nodes["next"][child])
-        growing = (tree.nodes["in_flight"][ids] > 0) & (tree.nodes["first"][ids] == NONE)
-        shut = (tree.nodes["flags"][ids] & closed) != 0
-        return np.asarray(ids[~shut & ~growing])
+        flags, leaf = tree.nodes["flags"][ids], tree.nodes["first"][ids] == NONE
+        shut = (flags & (UNSCORED if self.widening else descent.CLOSED)) != 0
+        shut |= leaf & (tree.nodes["in_flight"][ids] > 0)
+        shut |= (flags & DONE != 0) & (leaf | (flags & SPENT != 0))
+        return np.asarray(ids[~shut])
 
     def _scored(self, tree: Tree, ids: Ids) -> Floats:
         values = np.asarray(self.score(tree, ids), dtype=np.float64)

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from mctsr.errors import RecipeError
 from mctsr.kernels import gumbel as kernels
-from mctsr.kernels.descent import CLOSED, spend
+from mctsr.kernels.descent import CLOSED
 from mctsr.kernels.node import DONE, NONE, UNSCORED, Floats, Ids
 from mctsr.parts import Ask
 from mctsr.tree import Tree
@@ -18,7 +18,7 @@ ROOT = 0
 
 
 class _Arms(NamedTuple):
-    """The children of the root that may be entered."""
+    """Some children of the root."""
 
     ids: Ids
     counts: Ids
@@ -63,6 +63,8 @@ class Gumbel:
         """Hand out one leaf, or none: the budget is spent, nothing can grow, or the leaf is already in flight."""
         if not len(tree) or tree.has(ROOT, CLOSED):
             return ()
+        if tree.has(ROOT, DONE) and tree.nodes["first"][ROOT] == NONE:
+            return ()
         blocked: list[int] = []
         while ROOT not in blocked:
             leaf = self._leaf(tree, blocked)
@@ -73,7 +75,7 @@ class Gumbel:
         return ()
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
-        """Count the simulation, draw the noise of the root's children, close what cannot grow."""
+        """Count the simulation, and draw the noise of the root's children."""
         parent = int(tree.nodes["parent"][born[0]]) if born else NONE
         if parent == NONE:
             return
@@ -83,15 +85,13 @@ class Gumbel:
         if parent == ROOT:
             known = [node for node in born if not tree.has(node, UNSCORED)]
             tree.own_array("gumbel")[known] = rng.gumbel(size=len(known))
-        if all(tree.has(node, CLOSED) for node in born):
-            spend(tree.nodes, born[-1])
 
     def committed(self, tree: Tree) -> int | None:
         """Return the child of the root that the search recommends: best g + logit + sigma(q) of the most visited.
 
         A child that was born finished took no simulation, and is not recommended while another did.
         """
-        arms = self._arms(tree, UNSCORED, []) if len(tree) else None
+        arms = self._arms(tree, False, []) if len(tree) else None
         if arms is None or not len(arms.ids):
             return None
         return int(
@@ -102,11 +102,11 @@ class Gumbel:
         """Go down to a leaf; -2 - i when i is a dead end, as the root is once the budget is spent."""
         if tree.nodes["first"][ROOT] == NONE:
             return ROOT
-        arms = self._arms(tree, CLOSED, blocked)
+        arms = self._arms(tree, True, blocked)
         index = self._at_root(tree, arms) if len(arms.ids) else NONE
         if index == NONE:
             return -2 - ROOT
-        sims, shut = tree.own_array("gumbel_simulations"), (CLOSED, np.array(blocked, dtype=np.int64))
+        sims, shut = tree.own_array("gumbel_simulations"), (True, np.array(blocked, dtype=np.int64))
         return kernels.descend(tree.nodes, int(arms.ids[index]), shut, tree.low, sims, self._work(tree))
 
     def _work(self, tree: Tree) -> kernels.Work:
@@ -125,20 +125,27 @@ class Gumbel:
         children = slice(first, last + 1)
         entered = (tree.nodes["flags"][children] & DONE == 0) | (sims[children] > 0)
         m = int(np.count_nonzero(entered & ~np.isnan(tree.own_array("gumbel")[children])))
-        table = np.empty(self.simulations, dtype=np.int64)
-        kernels.considered_visits(min(self.considered, m), self.simulations, table)
+        table = self._table(tree, min(self.considered, m))
         # The first round takes the best by g + logit, a sample without replacement; what is known of q comes after.
         scores = self._noisy(tree, arms) if table[done] else tree.own_array("gumbel")[arms.ids] + arms.logits
         return kernels.next_at_root(arms.counts, scores, int(table[done]))
+
+    def _table(self, tree: Tree, m: int) -> Ids:
+        """Return the considered visits of `m` children, made once a tree unless their number changes."""
+        tables = tree.keep("gumbel_tables", dict[tuple[int, int], Ids])
+        if (m, self.simulations) not in tables:
+            table = tables[m, self.simulations] = np.empty(self.simulations, dtype=np.int64)
+            kernels.considered_visits(m, self.simulations, table)
+        return tables[m, self.simulations]
 
     def _noisy(self, tree: Tree, arms: _Arms) -> Floats:
         noisy: Floats = tree.own_array("gumbel")[arms.ids] + arms.logits + arms.bonus
         return noisy
 
-    def _arms(self, tree: Tree, closed: int, blocked: list[int]) -> _Arms:
-        """Collect the children of the root without any flag of `closed`, with sigma of their completed q."""
+    def _arms(self, tree: Tree, open_only: bool, blocked: list[int]) -> _Arms:
+        """Collect the scored children of the root, all or the open ones, with sigma of their completed q."""
         c, rows, bonus, _ = self._work(tree)
-        sims, shut = tree.own_array("gumbel_simulations"), (closed, np.array(blocked, dtype=np.int64))
+        sims, shut = tree.own_array("gumbel_simulations"), (open_only, np.array(blocked, dtype=np.int64))
         k = kernels.gather(tree.nodes, ROOT, shut, tree.low, sims, rows)
         kernels.weigh(tree.nodes, ROOT, k, c, rows, bonus)
         return _Arms(rows[0][:k], rows[1][:k], rows[3][:k], bonus[:k])

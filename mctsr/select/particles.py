@@ -58,6 +58,8 @@ def resample(method: Method, log_weights: Floats, n: int, rng: Generator) -> Ids
 class Weight:
     """Log weight of a node's value r = (value - low) / (high - low): ln r, r, or logit r, divided by a temperature.
 
+    A node without value (NaN) has log weight -inf: it is never chosen while another has a weight.
+
     Source: Puri et al., arXiv:2502.01618; the released code, and so the published numbers, have "logit".
 
     Attributes:
@@ -89,13 +91,13 @@ class Weight:
             )
 
     def __call__(self, values: Floats, temperature: float = 1.0) -> Floats:
-        """Return the log weights of `values` at a multiple of the temperature; NaN, no value, weighs as 0 does.
+        """Return the log weights of `values` at a multiple of the temperature; -inf for NaN, no value.
 
         Args:
             values: f8, shape [k]; on the judge's scale.
             temperature: Multiplies that of the attribute.
         """
-        out = np.zeros(len(values))
+        out = np.full(len(values), -np.inf)
         for i, value in enumerate(values):
             if not np.isnan(value):
                 r = min(max((float(value) - self.low) / (self.high - self.low), 0.0), 1.0)
@@ -172,7 +174,8 @@ class Particles:
             return scores
         before = np.where(parents == NONE, 0.0, np.nan_to_num(kept[parents], nan=0.0, neginf=-np.inf))
         if self.gain == "ratio":
-            up = np.where(parents == NONE, 0.0, self.weight(values[parents], heat))
+            valued = (parents != NONE) & ~np.isnan(values[parents])
+            up = np.where(valued, self.weight(values[parents], heat), 0.0)
             # A potential of zero above is one of zero below: there is no ratio.
             scores = np.where(np.isneginf(up), -np.inf, scores - np.where(np.isneginf(up), 0.0, up))
         weights: Floats = np.where(np.isnan(kept[pool]), before + scores, kept[pool])

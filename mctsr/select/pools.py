@@ -1,6 +1,7 @@
 """Scores over a pool of nodes that need more than a node, its parent and two constants."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class FrontierDeepSearch:
         """Score `ids`; f8 of the same length."""
         out = np.empty(len(ids))
         k = (self.parent, self.entropy, self.depth, float(self.max_depth))
-        pools.deepsearch_frontier(tree.nodes, ids, tree.own_array("entropy"), k, out)
+        pools.deepsearch_frontier(tree.nodes, ids, tree.own_array("entropy"), k, tree.low, out)
         return out
 
 
@@ -51,8 +52,11 @@ class FrontierDeepSearch:
 class OmegaPrm:
     """alpha^(1 - MC(s)) beta^(length / L) + c sqrt(sum of all N) / (1 + N(s)), over wrong rollouts of states s.
 
-    Source: OmegaPRM, arXiv:2406.06592, section 3.3. A rollout is a finished child of its state; MC(s) is the value of
-    the state, N(s) its visits, the length is in tokens in the side array "length".
+    A rollout is a child of its state that is asked once, to be searched for its first error; its length is in tokens in
+    the side array "length". MC(s) is the value of the state, N(s) the number of its rollouts that were asked. Use
+    `Anywhere(OmegaPrm(), open_below=1, closed_by="number")`; states, and rollouts of states that are always right or
+    wrong, are passed over.
+    Source: OmegaPRM, arXiv:2406.06592, section 3.3.
 
     Attributes:
         alpha: Weight of being mostly right.
@@ -65,6 +69,7 @@ class OmegaPrm:
     beta: float = 0.9
     scale: float = 500.0
     c: float = 0.125
+    partial: ClassVar[bool] = True
 
     def __call__(self, tree: Tree, ids: Ids) -> Floats:
         """Score `ids`, rollouts; f8 of the same length."""

@@ -35,6 +35,8 @@ def importance(scores: Floats, rng: Generator, *, pi: Floats | None = None) -> i
 def pairwise_importance(scores: Floats, rng: Generator, *, pi: Floats | None = None) -> int:
     """P(i < j) ~ |u_i - u_j| pi_i pi_j, and the higher of the two; uniform over candidates when the sum is 0.
 
+    The sum of the pairs that j wins is p_j sum p_i (u_j - u_i) over the i below it, so j is drawn at once, in
+    O(n log n). A score that is no finite number makes no pair.
     Source: MC-NEST, arXiv:2411.15645, with its released code. A single candidate is chosen.
 
     Args:
@@ -46,14 +48,31 @@ def pairwise_importance(scores: Floats, rng: Generator, *, pi: Floats | None = N
         An index below n.
     """
     u = _endless(scores)
-    share = np.ones(len(u)) if pi is None else np.maximum(pi, 0.0)
-    first, second = np.triu_indices(len(u), 1)
-    weights = np.abs(u[first] - u[second]) * share[first] * share[second]
-    if not np.nansum(weights) > 0.0:
-        return int(rng.integers(len(u)))
-    pair = _drawn(weights, rng)
-    i, j = int(first[pair]), int(second[pair])
-    return j if u[j] > u[i] else i
+    finite = np.isfinite(u)
+    share = finite * (1.0 if pi is None else np.maximum(np.nan_to_num(pi), 0.0))
+    order = np.argsort(np.where(finite, u, 0.0), kind="stable")
+    u, share = np.where(finite, u, 0.0)[order], share[order]
+    # Step by step up the scores: no difference of large sums, so that equal scores weigh exactly nothing.
+    weights = np.zeros(len(u))
+    weights[order[1:]] = np.cumsum(np.diff(u) * np.cumsum(share)[:-1]) * share[1:]
+    return _drawn(weights, rng)
+
+
+def anyone(scores: Floats, rng: Generator, *, pi: Floats | None = None) -> int:
+    """P(i) = 1 / n, whatever the scores.
+
+    Source: GroundedPRM's released code (JerryPlain/GroundedPRMCode), which chooses a uniform child where the paper,
+    arXiv:2510.14942, has UCT.
+
+    Args:
+        scores: f8, shape [n], n >= 1; only their number counts.
+        rng: The randomness; one number is drawn.
+        pi: Not read.
+
+    Returns:
+        An index below n.
+    """
+    return int(rng.integers(len(scores)))
 
 
 def top_k(scores: Floats, k: int) -> Ids:

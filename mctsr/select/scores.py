@@ -54,8 +54,7 @@ def uct(c: float = math.sqrt(2)) -> KernelRule:
     """Q + c sqrt(ln N / n); an unvisited node first.
 
     Source: UCB1 in trees, Kocsis and Szepesvári 2006, "Bandit based Monte-Carlo planning". Also LATS
-    (arXiv:2310.04406, section 4.1, c = 1) and, as published, GroundedPRM (arXiv:2510.14942, section 3; its code
-    chooses at random).
+    (arXiv:2310.04406, section 4.1, c = 1) and rStar (arXiv:2408.06195).
     """
     return _rule(rules.UCB1, c)
 
@@ -80,7 +79,8 @@ def uct_mctsr_code(c: float = 1.4, eps: float = 1e-5) -> KernelRule:
 def uct_mc_nest(c: float = 1.0, eps: float = 1e-10) -> KernelRule:
     """Q + c sqrt(ln(N + 1) / (n + eps)); 10 000 for a root.
 
-    Source: MC-NEST, arXiv:2411.15645, in its released code (corei5/MC_NEST_GPT). The Nash term is `pools.nash`.
+    Source: MC-NEST, arXiv:2411.15645, in its released code (corei5/MC_NEST_GPT). The Nash term is `pools.nash`. Where
+    the code falls back to the root for want of candidates, the search ends.
     """
     return _rule(rules.UCT_MCTSR_CODE, c, eps, root=10_000.0)
 
@@ -110,10 +110,20 @@ def uct_deepsearch(lam: float = 2.0) -> KernelRule:
     return _rule(rules.UCT_ZERO, lam)
 
 
+def uct_grounded_prm(c: float = 1.8) -> KernelRule:
+    """Q + c sqrt(ln N / n); an unvisited node first.
+
+    Source: GroundedPRM, arXiv:2510.14942, section 3, as published. Its released code (JerryPlain/GroundedPRMCode) never
+    calls it and takes a child by chance: `sampled.anyone`.
+    """
+    return _rule(rules.UCB1, c)
+
+
 def uct_rest_mcts(c: float = 0.7, first: float = 1.0) -> KernelRule:
     """V + c sqrt(2 ln N / n); V + first for an unvisited node.
 
-    Source: ReST-MCTS*, arXiv:2406.03816, in its released code (THUDM/ReST-MCTS), whose constant INF is 1.0.
+    Source: ReST-MCTS*, arXiv:2406.03816, in its released code (THUDM/ReST-MCTS), whose constant INF is 1.0. The code
+    breaks ties by chance; here the first created wins.
     """
     return _rule(rules.UCT_REST, c, first)
 
@@ -131,7 +141,7 @@ def uct_masprm(c: float = 2.0) -> KernelRule:
 
     Source: MASPRM, arXiv:2510.24803, target search in its code (milad1378yz/MASPRM, `mcts.py`).
     """
-    return _rule(rules.UCT_ONE, c)
+    return _rule(rules.UCT_ONE, c, 0.0)
 
 
 def uct_rap(w_exp: float = 1.0) -> KernelRule:
@@ -139,7 +149,7 @@ def uct_rap(w_exp: float = 1.0) -> KernelRule:
 
     Source: RAP, arXiv:2305.14992, in its code (maitrix-org/llm-reasoners, `MCTS._uct`).
     """
-    return _rule(rules.UCT_ONE, w_exp)
+    return _rule(rules.UCT_ONE, w_exp, 1.0)
 
 
 def uct_masprm_inference(c: float = 2.0) -> KernelRule:
@@ -186,7 +196,8 @@ def puct_alphazero(init: float = 1.25, base: float = 19652.0, first: float = 0.0
 def i_mcts(c: float = 2.0, virtual: float = 0.2) -> KernelRule:
     """w v + (1 - w) Q + c sqrt(ln(N + 1e-6) / n), w = virtual / (n + virtual); v and n := virtual when unvisited.
 
-    Source: I-MCTS, arXiv:2502.14693, section 3.3; v is the LLM's judgement before execution, in [0, 1], read from
-    the last raw reward. A parent without visits gives bonus 0, where the released code gives NaN.
+    Source: I-MCTS, arXiv:2502.14693, section 3.3, over all children ever made: a root comes last. v is the LLM's
+    judgement before execution, in [0, 1], the first reward that a node gets. A parent without visits gives bonus 0,
+    where the released code gives NaN.
     """
-    return _rule(rules.I_MCTS, c, virtual)
+    return _rule(rules.I_MCTS, c, virtual, root=-math.inf)

@@ -95,8 +95,9 @@ class Thompson:
 
     Scores are mapped to [0, 1] by (score - low) / (high - low); state the judge's scale. What the arms of a node
     have seen is in `kernels.posterior`; a node's score is the mean of its samples when it is born. Work in flight
-    counts as scores of 0. Where nothing below may be entered the choice is GEN, at a finished node CONT. Among
-    several roots the one drawn highest is entered, since no ask can make a root.
+    counts as scores of 0. Where nothing below may be entered the choice is GEN. A finished node gets no further
+    child: there it is CONT, as long as a child of it is open. Among several roots the one drawn highest is entered,
+    since no ask can make a root.
     Source: AB-MCTS-A, arXiv:2503.04412, section 3, with the released code (SakanaAI/treequest) for one action.
 
     Attributes:

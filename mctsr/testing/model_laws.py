@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from mctsr.caller import Caller
 from mctsr.engine import Outcome, search
 from mctsr.errors import Refused, ServerError
-from mctsr.lm.base import LM, Completion, Place, Request
+from mctsr.lm.base import LM, Completion, Place, Pooled, Pooling, Request, no_scores
 from mctsr.parts import Draft, Expander, Fault, Judge, Path, PathNode, Problem, Unscored, Verdict
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
@@ -48,6 +48,9 @@ class _Spy:
         if self._fail and (error := self._fail(place)):
             raise error
         return await self._inner.complete(place, request)
+
+    async def pool(self, place: Place, pooling: Pooling) -> Pooled:
+        return await self._inner.pool(place, pooling)
 
     def caller(self, problem: Problem, ask: int) -> Caller:
         return Caller(self, Prompts(), problem.id, ask)
@@ -151,6 +154,9 @@ class _Mute:
 
     async def complete(self, place: Place, request: Request) -> Completion:
         return Completion("I would rather not say.")
+
+    async def pool(self, place: Place, pooling: Pooling) -> Pooled:
+        raise no_scores(pooling)
 
 
 async def check_recipe(

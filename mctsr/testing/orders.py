@@ -25,7 +25,7 @@ import numpy as np
 from numpy.random import Generator
 
 from mctsr.kernels.node import Floats
-from mctsr.lm.base import Completion, Place, Request, Usage
+from mctsr.lm.base import Completion, Place, Pooled, Pooling, Request, Usage, no_scores
 from mctsr.parts import Problem
 
 Order = Literal["free", "half", "matters"]
@@ -126,6 +126,10 @@ class StepWorld:
         else:
             text = self._proposed(steps, place)
         return Completion(text, usage=Usage(len(said.split()), len(text.split())))
+
+    async def pool(self, place: Place, pooling: Pooling) -> Pooled:
+        """Refuse: it scores nothing."""
+        raise no_scores(pooling)
 
     def _judged(self, steps: Sequence[int], rng: Generator) -> float:
         """0.2 for what is worth nothing, 0.8 for the best, and noise."""

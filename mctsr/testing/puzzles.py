@@ -74,12 +74,12 @@ class Puzzle:
         return Working(tuple(lines), total)
 
 
-def make_puzzle(rng: Generator) -> tuple[str, Puzzle]:
-    """Make a puzzle of two to four steps; return its text and what it says."""
+def make_puzzle(rng: Generator, *, shortest: int = 2, longest: int = 4) -> tuple[str, Puzzle]:
+    """Make a puzzle of `shortest` to `longest` steps; return its text and what it says."""
     name, thing = _NAMES[rng.integers(len(_NAMES))], _THINGS[rng.integers(len(_THINGS))]
     start = total = int(rng.integers(3, 40))
     steps: list[Step] = []
-    for _ in range(rng.integers(2, 5)):
+    for _ in range(rng.integers(shortest, longest + 1)):
         sign = str(rng.choice(["+", "-", "*"] if total > 9 else ["+", "*"]))
         number = int(rng.integers(2, {"+": 30, "-": total - 2, "*": 5}[sign]))
         steps.append(Step(sign, number))

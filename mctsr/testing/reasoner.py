@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from mctsr.errors import UsageError
 from mctsr.grading import extract_answer
-from mctsr.lm.base import Completion, Message, Place, Request, Usage
+from mctsr.lm.base import Completion, Message, Place, Pooled, Pooling, Request, Usage, no_scores
 
 from .hearing import Ear
 from .puzzles import Puzzle, Working, read_puzzle, wrong_workings
@@ -156,6 +156,10 @@ class Simulated:
         seed = place.seed(self._seed)
         text = self._reasoner.reply(request.messages, seed, structured=request.schema is not None)
         return Completion(text, usage=Usage(count_words(request.messages), len(text.split())))
+
+    async def pool(self, place: Place, pooling: Pooling) -> Pooled:
+        """Refuse: it scores nothing."""
+        raise no_scores(pooling)
 
 
 def count_words(messages: Sequence[Message]) -> int:

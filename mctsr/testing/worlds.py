@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from mctsr.grading import extract_answer
-from mctsr.lm.base import LM, Completion, Place, Request, Usage
+from mctsr.lm.base import LM, Completion, Place, Pooled, Pooling, Request, Usage, no_scores
 from mctsr.parts import Problem
 
 from .hearing import Ear
@@ -71,6 +71,10 @@ class HiddenWord:
         """Guess, criticise, refine or score."""
         return _answered(self, self.ear, place, request)
 
+    async def pool(self, place: Place, pooling: Pooling) -> Pooled:
+        """Refuse: it scores nothing."""
+        raise no_scores(pooling)
+
     def fresh(self, rng: Generator) -> str:
         """Guess."""
         return "".join(rng.choice(list(_LETTERS), len(self.word)))
@@ -123,6 +127,10 @@ class Urn:
     async def complete(self, place: Place, request: Request) -> Completion:
         """Draw, criticise, draw again or score."""
         return _answered(self, self.ear, place, request)
+
+    async def pool(self, place: Place, pooling: Pooling) -> Pooled:
+        """Refuse: it scores nothing."""
+        raise no_scores(pooling)
 
     def fresh(self, rng: Generator) -> str:
         """Draw."""

@@ -1,8 +1,8 @@
 """One tree search per game, made of the library's kernels and the game's functions.
 
 Every iteration goes down the tree, plays one random playout and credits it. A leaf gets all its moves as
-children, in random order, when it is reached for the second time (the root at once); it gets its AMAF row then
-too, so the one playout before is missing from it. Results are +1 and -1; a node's value is in the view of the
+children, in random order, when it is reached for the third time (the root at once); it gets its AMAF row then
+too, so the two playouts before are missing from it. Results are +1 and -1; a node's value is in the view of the
 player who moved into it. Statistics of the reference node are those of the closest node with more than `ref`
 visits (the root when there is none); permutation statistics are frozen when a node is first entered with more
 than `ref` visits, and the root's are always current.
@@ -30,6 +30,7 @@ from .game import Game
 
 RECORD = NODE.itemsize
 LOSS = -1.0
+YOUNG = 2  # visits that a leaf has had when it gets its children
 best_ucb1, best_amaf = descent.best_child, amaf.best_child
 
 
@@ -106,7 +107,7 @@ def _make_uct(game: Game, grow: Callable) -> Callable:
                 node = best_ucb1(nodes, node, UCB1, k, LOSS)
                 play(state, move_of[node])
             result = winner(state)
-            if result == 0 and (visits[node] > 0 or node == 0):
+            if result == 0 and (visits[node] >= YOUNG or node == 0):
                 size = grow(memory, size, node, rng)
                 node = firsts[node]  # unvisited, so the best under UCB1
                 play(state, move_of[node])
@@ -147,7 +148,7 @@ def _make_amaf(game: Game, grow: Callable) -> Callable:
             while not grown:
                 if firsts[node] == NONE:
                     result = winner(state)
-                    if result != 0 or (visits[node] == 0 and node != 0):
+                    if result != 0 or (visits[node] < YOUNG and node != 0):
                         break
                     old = size
                     size = grow(memory, size, node, rng)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.sample_run import command, make_run, make_trees, node, tree
+from tests.support.step_run import make_step_run
 
 MCTSR = str(Path(sys.executable).parent / "mctsr")
 
@@ -46,7 +47,11 @@ def test_a_mistake_is_one_line_and_exit_code_2(folder: Path, arguments: tuple[st
 
 def test_a_missing_format_is_asked_for_with_what_is_allowed(folder: Path) -> None:
     said = command("export", str(folder))
-    assert said.err == "error: give --format tree or nodes; see mctsr export --help\n"
+    assert said.err == (
+        "error: give a run and --format tree or nodes or stepwise or math-shepherd, or --check FILE; "
+        "see mctsr export --help\n"
+    )
+    assert command("export", "--format", "tree").err == said.err
 
 
 def test_one_row_is_one_tree(tmp_path: Path) -> None:
@@ -60,3 +65,79 @@ def test_a_closed_pipe_is_no_error_to_see(folder: Path) -> None:
     assert done.stdout[:9] == '{"problem'
     assert done.stdout[9:].strip() in ("0", "141")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("form", ["stepwise", "math-shepherd"])
+def test_steps_are_written_with_their_card_and_the_balance_of_labels(form: str, tmp_path: Path) -> None:
+    folder = make_step_run(tmp_path / "run")
+    said = command("export", str(folder), "--format", form)
+    assert said.out == f"{folder}/export/{form}.jsonl\n"
+    card = folder / "export" / f"{form}.card.md"
+    assert said.err == f"3 paths, 6 steps, 66.7 % of them above the threshold; card: {card}\n"
+    assert card.is_file()
+    told = json.loads(command("export", str(folder), "--format", form, "--json").out)
+    assert told == {"path": said.out.strip(), "format": form, "rows": 3, "card": str(card)}
+
+
+def test_problems_without_a_good_path_are_told(tmp_path: Path) -> None:
+    folder = make_step_run(tmp_path / "run")
+    said = command("export", str(folder), "-f", "stepwise", "--threshold", "0.8", "-o", "-")
+    assert said.err == (
+        "3 paths, 6 steps, 50.0 % of them above the threshold; "
+        "1 of 1 problem without a finished path of good steps\n"
+    )
+
+
+def test_how_steps_are_labelled_can_be_given(tmp_path: Path) -> None:
+    folder = make_step_run(tmp_path / "run", scale=None)
+    options = ("--labels", "soft", "--min-visits", "2", "--scale", "-1,1")
+    rows = command("export", str(folder), "-f", "stepwise", "-o", "-", *options).out.splitlines()
+    assert [json.loads(row)["labels"] for row in rows] == [[0.95, 0.875], [0.75]]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("stepwise", "--labels", "both"),
+        ("stepwise", "--threshold", "2"),
+        ("stepwise", "--min-visits", "0"),
+        ("stepwise", "--scale", "1"),
+        ("nodes", "--labels", "hard"),
+    ],
+)
+def test_unfit_labels_are_one_line_and_exit_code_2(options: tuple[str, ...], tmp_path: Path) -> None:
+    folder = make_step_run(tmp_path / "run")
+    said = command("export", str(folder), "--format", *options)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert options[1].removeprefix("--") in said.err
+
+
+@pytest.mark.parametrize("form", ["stepwise", "math-shepherd"])
+def test_a_run_of_whole_answers_has_no_steps_to_label(folder: Path, form: str) -> None:
+    said = command("export", str(folder), "--format", form)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "hold whole answers, not steps" in said.err
+    assert not (folder / "export").exists() or not list((folder / "export").iterdir())
+
+
+@pytest.mark.parametrize("form", ["stepwise", "math-shepherd"])
+def test_a_file_of_steps_is_checked_and_its_balance_told(form: str, tmp_path: Path) -> None:
+    folder = make_step_run(tmp_path / "run")
+    file = command("export", str(folder), "--format", form).out.strip()
+    said = command("export", "--check", file)
+    assert said == (0, f"{form} with hard labels: 3 rows, 6 steps\n66.7 % of the steps good\n", "")
+    command("export", str(folder), "--format", form, "--labels", "soft")
+    said = command("export", "--check", file)
+    assert said.out == (
+        f"{form} with soft labels: 3 rows, 6 steps\nlabels from 0.25 to 1, 66.7 % above 0.5\n"
+    )
+    assert json.loads(command("export", "--check", file, "--json").out)["good"] == 4
+
+
+def test_a_file_that_does_not_fit_is_one_line_and_exit_code_2(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"prompt": "p", "completions": ["a"], "labels": []}\n', encoding="utf-8")
+    said = command("export", "--check", str(file))
+    assert said == (2, "", f"error: {file}, line 1: 1 completions have 0 labels; each needs one\n")
+    assert command("export", str(folder), "--check", str(file)).code == 2
+    assert command("export", "--check", str(tmp_path / "none")).code == 2

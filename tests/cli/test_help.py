@@ -14,6 +14,7 @@ COMMANDS = [
     "resume",
     "show",
     "report",
+    "compare",
     "grade",
     "runs",
     "export",

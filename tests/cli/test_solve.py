@@ -39,7 +39,7 @@ def test_a_data_file_becomes_a_run_folder_and_a_report(mctsr: Command, serve: Se
     assert ended.code == 0
     (folder,) = Path("runs").iterdir()
     assert FOLDER.fullmatch(str(folder))
-    assert [row["id"] for row in lines_of(folder / "results.jsonl")] == ["a", "b", "c"]
+    assert sorted(row["id"] for row in lines_of(folder / "results.jsonl")) == ["a", "b", "c"]
     assert re.search(r"selected +2 +3 +66\.7 %", ended.out)
     assert f"mctsr show {folder}" in ended.err
     assert f"mctsr export {folder}" in ended.err
@@ -460,9 +460,9 @@ def test_a_key_is_sent_and_never_shown_or_written(
 
 
 def until(folder: Path, pattern: str, process: "subprocess.Popen[str]") -> None:
-    """Wait until a file of the run appears."""
+    """Wait until something is in a file of the run."""
     for _ in range(300):
-        if list(folder.glob(pattern)):
+        if any(path.stat().st_size for path in folder.glob(pattern)):
             return
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
@@ -481,7 +481,7 @@ def test_ctrl_c_stops_cleanly_and_the_run_goes_on_afterwards(
     server = serve(delay=lambda body: 0.0 if "2+2?" in str(body["messages"]) else 3.0)
     process = running(server, data, *SMALL)
     until(Path("here"), "live/b.jsonl", process)
-    time.sleep(0.2)
+    until(Path("here"), "results.jsonl", process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=10)
     assert (process.returncode, out) == (130, "")

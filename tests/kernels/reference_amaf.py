@@ -95,12 +95,13 @@ def score(nodes: Nodes, node: int, child: int, view: View) -> float:
 
 
 def open_children(nodes: Nodes, node: int, closed: set[int]) -> list[int]:
-    """Return the children that may be entered: not flagged, not in `closed`, no leaf in flight."""
-    flagged = DONE | SPENT | UNSCORED
+    """Return the children that may be entered: not spent, unscored or in `closed`, no leaf done or in flight."""
     return [
         child
         for child in children(nodes, node)
-        if not nodes["flags"][child] & flagged
+        if not nodes["flags"][child] & (SPENT | UNSCORED)
         and child not in closed
-        and not (nodes["in_flight"][child] and nodes["first"][child] == NONE)
+        and not (
+            nodes["first"][child] == NONE and (nodes["in_flight"][child] or nodes["flags"][child] & DONE)
+        )
     ]

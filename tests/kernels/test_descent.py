@@ -17,14 +17,24 @@ LOW = -100.0
 CODES = [rules.UCB1, rules.UCT_ZERO, rules.PUCT, rules.PUCT_ALPHAZERO, rules.VALUE, rules.UCT_MCTSR]
 
 
-def enterable(forest: Forest, child: int, closed: int) -> bool:
-    grows = not forest[child].children and reference.in_flight(forest, child) > 0
-    return not forest[child].flags & closed and not grows
+def enterable(forest: Forest, child: int, shut: int) -> bool:
+    plain = forest[child]
+    grows = not plain.children and reference.in_flight(forest, child) > 0
+    dead = bool(plain.flags & DONE) and (not plain.children or bool(plain.flags & SPENT))
+    return not plain.flags & shut and not grows and not dead
 
 
-def best(forest: Forest, nodes: Nodes, node: int, rule: int, closed: int = descent.CLOSED) -> int:
+def closed(forest: Forest, node: int) -> bool:
+    """Say whether nothing can grow at a node or below, by going there."""
+    plain = forest[node]
+    if plain.children:
+        return bool(plain.flags & UNSCORED) or all(closed(forest, child) for child in plain.children)
+    return bool(plain.flags & (DONE | UNSCORED))
+
+
+def best(forest: Forest, nodes: Nodes, node: int, rule: int, shut: int = descent.CLOSED) -> int:
     """Score the children one by one; the first of the largest wins."""
-    found = [child for child in forest[node].children if enterable(forest, child, closed)]
+    found = [child for child in forest[node].children if enterable(forest, child, shut)]
     if not found:
         return NONE
     out = np.empty(len(found))
@@ -47,7 +57,7 @@ def searched(draw: st.DrawFn) -> tuple[Forest, Nodes]:
     nodes, _ = reference.as_array(forest)
     nodes["prior"] = draw(st.sampled_from([1.0, 0.5]))
     for i, plain in enumerate(forest):
-        if plain.flags & descent.CLOSED:
+        if plain.flags & (DONE | UNSCORED):
             descent.spend(nodes, i)
     for i, plain in enumerate(forest):
         plain.flags = int(nodes["flags"][i])
@@ -65,7 +75,7 @@ def test_the_best_child_is_the_first_with_the_largest_score(tree: tuple[Forest, 
 def test_a_descent_takes_the_best_child_at_every_level(tree: tuple[Forest, Nodes], rule: int) -> None:
     forest, nodes = tree
     for root in [i for i, plain in enumerate(forest) if plain.parent is None]:
-        node = NONE if forest[root].flags & descent.CLOSED else root
+        node = NONE if closed(forest, root) else root
         while node != NONE and forest[node].children:
             node = best(forest, nodes, node, rule)
         if node == root and pending(forest, root):
@@ -87,11 +97,12 @@ def test_a_widening_descent_ends_where_there_is_room(
         return bool(held < max(math.ceil(factor * n**exponent), 1))
 
     for root in [i for i, plain in enumerate(forest) if plain.parent is None]:
-        node = NONE if forest[root].flags & (DONE | UNSCORED) else root
-        while node != NONE and not room(node):
-            child = best(forest, nodes, node, rule, DONE | UNSCORED)
+        dead = forest[root].flags & UNSCORED or (forest[root].flags & DONE and closed(forest, root))
+        node = NONE if dead else root
+        while node != NONE and (forest[node].flags & DONE or not room(node)):
+            child = best(forest, nodes, node, rule, UNSCORED)
             if child == NONE:
-                node = NONE if reference.in_flight(forest, node) else node
+                node = NONE if reference.in_flight(forest, node) or forest[node].flags & DONE else node
                 break
             node = child
         found = descent.descend_widening(nodes, root, rule, K, LOW, (factor, exponent))
@@ -102,21 +113,15 @@ def test_a_widening_descent_ends_where_there_is_room(
 def test_a_node_is_spent_when_no_way_down_leads_to_an_open_leaf(forest: Forest) -> None:
     nodes, _ = reference.as_array(forest)
     for i, plain in enumerate(forest):
-        if plain.flags & descent.CLOSED:
+        if plain.flags & (DONE | UNSCORED):
             descent.spend(nodes, i)
-
-    def closed(node: int) -> bool:
-        below = forest[node].children
-        return bool(forest[node].flags & descent.CLOSED or (below and all(map(closed, below))))
-
     for node, plain in enumerate(forest):
         spent = bool(nodes["flags"][node] & SPENT)
-        # A node that is closed itself need not be told that what lies below it is closed too.
-        if not plain.flags & descent.CLOSED:
-            assert spent == closed(node)
+        assert spent == (bool(plain.children) and all(closed(forest, child) for child in plain.children))
+        assert descent.closed(nodes, node) == closed(forest, node)
 
 
-def test_a_new_open_child_opens_the_way_up_to_the_first_node_that_is_closed_itself() -> None:
+def test_a_new_open_child_opens_the_whole_way_up() -> None:
     nodes = fresh(6)
     for node, parent in enumerate([NONE, 0, 1, 2]):
         walk.link(nodes, node, parent)
@@ -125,7 +130,28 @@ def test_a_new_open_child_opens_the_way_up_to_the_first_node_that_is_closed_itse
     assert nodes["flags"][:4].tolist() == [SPENT, SPENT, SPENT, DONE]
     nodes["flags"][1] |= DONE
     descent.reopen(nodes, 2)
-    assert nodes["flags"][:4].tolist() == [SPENT, DONE, 0, DONE]
+    assert nodes["flags"][:4].tolist() == [0, DONE, 0, DONE]
+
+
+def test_a_node_that_is_done_is_passed_through_while_something_below_can_grow() -> None:
+    nodes = fresh(6)
+    for node, parent in enumerate([NONE, 0, 0, 1]):
+        walk.link(nodes, node, parent)
+    nodes["visits"][:4], nodes["value"][:4] = 1, [0, 1, 0, 0]
+    nodes["flags"][1] = DONE
+    descent.spend(nodes, 1)
+    assert descent.descend(nodes, 0, rules.VALUE, K, LOW) == 3
+    nodes["flags"][3] = DONE
+    descent.spend(nodes, 3)
+    assert descent.descend(nodes, 0, rules.VALUE, K, LOW) == 2
+
+
+def test_a_score_that_is_no_number_is_passed_over() -> None:
+    nodes = fresh(6)
+    for node, parent in enumerate([NONE, 0, 0, 0]):
+        walk.link(nodes, node, parent)
+    nodes["visits"][:4], nodes["value"][:4] = 1, [0, math.nan, 1, 0]
+    assert descent.best_child(nodes, 0, rules.VALUE, K, LOW) == 2
 
 
 def test_children_come_side_by_side_and_unvisited() -> None:

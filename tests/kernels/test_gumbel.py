@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mctsr.kernels import gumbel as kernels
 from mctsr.kernels import walk
-from mctsr.kernels.node import NONE, UNSCORED, Ids, fresh
+from mctsr.kernels.node import DONE, NONE, SPENT, UNSCORED, Ids, fresh
 
 counts = st.lists(st.integers(0, 6), min_size=1, max_size=8)
 logit = st.floats(-20, 5)
@@ -144,14 +144,43 @@ def test_children_are_gathered_with_work_in_flight_and_without_the_closed() -> N
         kernels.passed(nodes, 4, sims)
     walk.mark(nodes, 4, 2)
     rows = (np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4), np.empty(4))
-    assert kernels.gather(nodes, 0, (UNSCORED, np.array([], dtype=np.int64)), -100.0, sims, rows) == 3
+    assert kernels.gather(nodes, 0, (True, np.array([], dtype=np.int64)), -100.0, sims, rows) == 3
     ids, found, q, logits = (row[:3].tolist() for row in rows)
     assert (ids, found, q) == ([1, 3, 4], [0, 0, 4], [10, 30, (2 * 40 - 2 * 100) / 4])
     assert logits == [math.log(0.25), kernels.LOWEST, 0.0]
-    assert kernels.gather(nodes, 0, (UNSCORED, np.array([3, 7])), -100.0, sims, rows) == 2
+    assert kernels.gather(nodes, 0, (True, np.array([3, 7])), -100.0, sims, rows) == 2
     assert rows[0][:2].tolist() == [1, 4]
     assert sims[[0, 4]].tolist() == [3, 2]
     assert np.isnan(sims[[1, 2, 3, 5]]).all()
+
+
+def test_a_child_in_flight_whose_value_nobody_knows_counts_as_the_lowest() -> None:
+    nodes, sims = fresh(4), np.full(4, math.nan)
+    for node, parent in enumerate((NONE, 0, 0, 0)):
+        walk.link(nodes, node, parent)
+    nodes["value"][1:4], nodes["visits"][1:4] = [math.nan, math.nan, 0.7], [0, 2, 0]
+    for child in (1, 2, 3):
+        walk.mark(nodes, child, 2)
+    rows = (np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3), np.empty(3))
+    assert kernels.gather(nodes, 0, (True, np.array([], dtype=np.int64)), -100.0, sims, rows) == 3
+    assert rows[2].tolist() == [-100.0, -100.0, -100.0]
+    walk.mark(nodes, 1, -2)
+    kernels.gather(nodes, 0, (True, np.array([], dtype=np.int64)), -100.0, sims, rows)
+    assert math.isnan(rows[2][0]), "without work in flight it is unknown, and completed later"
+
+
+def test_a_finished_child_is_gathered_while_it_has_children_and_only_the_unscored_never() -> None:
+    nodes, sims = fresh(8), np.full(8, math.nan)
+    for node, parent in enumerate((NONE, 0, 0, 0, 0, 1)):
+        walk.link(nodes, node, parent)
+    nodes["flags"][1:5] = [DONE, DONE, SPENT, UNSCORED]
+    nodes["prior"][1:5] = 1.0
+    rows = (np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4), np.empty(4))
+    nobody = np.array([], dtype=np.int64)
+    assert kernels.gather(nodes, 0, (True, nobody), 0.0, sims, rows) == 1
+    assert rows[0][:1].tolist() == [1]
+    assert kernels.gather(nodes, 0, (False, nobody), 0.0, sims, rows) == 3
+    assert rows[0][:3].tolist() == [1, 2, 3]
 
 
 class World:
@@ -162,7 +191,7 @@ class World:
         self.nodes, self.sims = fresh(len(rows) + 1), np.full(len(rows) + 1, math.nan)
         for i, (parent, value, prior, n, flags) in enumerate(rows):
             walk.link(self.nodes, i, parent)
-            self.nodes["value"][i], self.nodes["raw"][i], self.nodes["prior"][i] = value, value, prior
+            self.nodes["value"][i], self.nodes["initial"][i], self.nodes["prior"][i] = value, value, prior
             self.nodes["flags"][i] = flags
             self.sims[i] = n if n else math.nan
 
@@ -171,7 +200,8 @@ class World:
         below = [i for i, row in enumerate(self.rows) if row[0] == node]
         if not below:
             return node
-        fit = [i for i in below if not self.rows[i][4]]
+        above = {row[0] for row in self.rows}
+        fit = [i for i in below if self.rows[i][4] == 0 or (self.rows[i][4] == DONE and i in above)]
         if not fit:
             return -2 - node
         p = np.array([self.rows[i][2] for i in fit], dtype=np.float32).astype(float)
@@ -204,7 +234,7 @@ def worlds(draw: st.DrawFn) -> World:
                 draw(value),
                 draw(st.sampled_from([0.1, 0.5, 1.0])),
                 n,
-                draw(st.sampled_from([0, 0, 0, 1])),
+                draw(st.sampled_from([0, 0, 0, DONE, DONE, SPENT, UNSCORED])),
             )
         )
     return World(rows)
@@ -215,6 +245,6 @@ def test_a_descent_is_what_plain_python_says(world: World) -> None:
     n = len(world.rows)
     rows = (np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n), np.empty(n))
     work = ((50.0, 0.1), rows, np.empty(n), np.empty(n))
-    found = kernels.descend(world.nodes, 0, (1, np.array([], dtype=np.int64)), 0.0, world.sims, work)
+    found = kernels.descend(world.nodes, 0, (True, np.array([], dtype=np.int64)), 0.0, world.sims, work)
     expected = world.leaf(0)
     assert world.near_tie or found == expected

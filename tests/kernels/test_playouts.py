@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mctsr.errors import RecipeError
-from mctsr.kernels import credit, walk
+from mctsr.kernels import credit, playouts, walk
 from mctsr.kernels.amaf import GRAVE, MCPS
 from mctsr.kernels.node import DONE, NONE, SPENT, UNSCORED, fresh
 from mctsr.kernels.playouts import How, Playouts, Settings
@@ -224,3 +224,50 @@ def test_other_settings_are_refused_with_both_in_the_message() -> None:
     playouts.agree(Settings(code, 100, 5))
     with pytest.raises(RecipeError, match=r"window=100, ref=5.*window=0, ref=0.*the same"):
         playouts.agree(Settings(code))
+
+
+def test_a_finished_root_is_passed_through_and_a_finished_leaf_is_not() -> None:
+    tree, how = Grown(0, 0), How(GRAVE, 0, BIAS, LOW)
+    tree.nodes["flags"][0] = DONE
+    assert tree.playouts.leaf(tree.nodes, 0, how) == NONE
+    child = tree.add(0, 1)
+    assert tree.playouts.leaf(tree.nodes, 0, how) == child
+    tree.nodes["flags"][child] = DONE
+    assert tree.playouts.leaf(tree.nodes, 0, how) == NONE
+    grandchild = tree.add(child, 2)
+    assert tree.playouts.leaf(tree.nodes, 0, how) == grandchild
+
+
+def chain(tree: Grown, length: int, codes: int) -> int:
+    """Grow one path below the root, with so many distinct codes; returns its end."""
+    node = 0
+    for depth in range(length):
+        node = tree.add(node, depth % codes)
+    return node
+
+
+@pytest.mark.parametrize("window", [0, 1000])
+def test_tables_are_refused_before_they_pass_the_bound(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playouts, "MOST", 8 * 100 * 16)
+    for codes in (300, 1):  # many codes; many inner nodes
+        tree = Grown(window, 10**6)
+        tree.nodes = fresh(400)
+        walk.link(tree.nodes, 0, NONE)
+        with pytest.raises(RecipeError, match=r"would pass .* GiB.* a code that tells fewer steps apart"):
+            chain(tree, 300, codes)
+        sizes = [array.nbytes for array in (tree.playouts.table, tree.playouts.stats, tree.playouts.bits)]
+        assert max(sizes) <= 8 * 100 * 16
+        widths = {tree.playouts.table.shape[1], tree.playouts.stats.shape[1], len(tree.playouts.bits)}
+        assert widths == {len(tree.playouts.signs)}
+        assert tree.size > 15, "it went on until there was no room"
+
+
+def test_rows_grow_to_the_bound_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playouts, "MOST", 8 * 100 * 16)
+    tree = Grown(0, 0)
+    tree.nodes = fresh(200)
+    walk.link(tree.nodes, 0, NONE)
+    last = chain(tree, 99, 1)
+    assert len(tree.playouts.table) == 100
+    with pytest.raises(RecipeError, match="inner nodes times distinct codes"):
+        tree.add(last, 0)

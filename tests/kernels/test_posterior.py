@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mctsr.kernels import posterior as kernels
 from mctsr.kernels import walk
-from mctsr.kernels.node import DONE, NONE, UNSCORED, Floats, Nodes, fresh
+from mctsr.kernels.node import DONE, NONE, SPENT, UNSCORED, Floats, Nodes, fresh
 
 score = st.floats(0, 1)
 
@@ -31,6 +31,8 @@ class Tree:
         for i, parent in enumerate(self.parents):
             walk.link(nodes, i, parent)
             nodes["flags"][i] = self.flags[i]
+            if self.spent(i):
+                nodes["flags"][i] |= SPENT
             found = self.scores[i]
             if found is not None:
                 own[i] = found
@@ -45,10 +47,19 @@ class Tree:
     def subtree(self, node: int) -> list[int]:
         return [node, *(i for child in self.children(node) for i in self.subtree(child))]
 
+    def spent(self, node: int) -> bool:
+        below = self.children(node)
+        return bool(below) and all(self.closed(child) for child in below)
+
+    def closed(self, node: int) -> bool:
+        finished = bool(self.flags[node] & DONE) and not self.children(node)
+        return finished or bool(self.flags[node] & UNSCORED) or self.spent(node)
+
     def opens(self, node: int) -> bool:
+        """A node may widen unless finished or unscored; a finished one is passed through to an open child."""
         if self.flags[node] & UNSCORED:
             return False
-        return not self.flags[node] & DONE or any(self.opens(child) for child in self.children(node))
+        return not self.flags[node] & DONE or any(not self.closed(child) for child in self.children(node))
 
 
 @st.composite
@@ -94,6 +105,8 @@ def test_what_may_be_entered_is_what_holds_something_that_can_be_asked(tree: Tre
     nodes, *_ = tree.array()
     for node in range(len(tree.parents)):
         assert kernels.may_grow(nodes, node) == tree.opens(node)
+        if tree.flags[node] & DONE and tree.opens(node):
+            assert any(tree.opens(child) for child in tree.children(node)), "there is somewhere to go on"
 
 
 def seen(ys: list[float]) -> Floats:

@@ -48,7 +48,7 @@ UNVISITED: dict[int, Formula] = {
     rules.UCT_ZERO: lambda q, n, N, p, v, c, d, e: 0,
     rules.UCT_REST: lambda q, n, N, p, v, c, d, e: known(q, 0) + d,
     rules.UCT_MEDS3: lambda q, n, N, p, v, c, d, e: d,
-    rules.UCT_ONE: lambda q, n, N, p, v, c, d, e: known(q, 0) + c * SQRT(LN(N)),
+    rules.UCT_ONE: lambda q, n, N, p, v, c, d, e: d * known(q, 0) + c * SQRT(LN(N)),
     rules.UCT_PSEUDO: lambda q, n, N, p, v, c, d, e: v + c * SQRT(LN(N + 1)),
     rules.UCT_PRIOR: lambda q, n, N, p, v, c, d, e: math.inf,
     rules.PUCT: lambda q, n, N, p, v, c, d, e: known(q, d) + c * p * SQRT(N),

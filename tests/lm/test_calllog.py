@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mctsr.errors import ContextOverflow, RecipeError, Refused, RunError, ServerError, ServerGone
-from mctsr.lm.base import Completion, Message, Place, Request, Tally, Usage
+from mctsr.lm.base import Completion, Message, Place, Pooled, Pooling, Request, Tally, Usage
 from mctsr.lm.calllog import CallLog, LoggedLM
 from mctsr.lm.gate import Gate
 from mctsr.lm.scripted import Scripted
@@ -150,6 +150,12 @@ class Queued:
     ) -> Completion:
         async with self.gate.slot():
             return await self.inner.complete(place, request, sent=sent)
+
+    async def pool(
+        self, place: Place, pooling: Pooling, *, sent: Callable[[], None] = lambda: None
+    ) -> Pooled:
+        async with self.gate.slot():
+            return await self.inner.pool(place, pooling, sent=sent)
 
 
 async def test_a_call_that_is_cancelled_in_the_queue_leaves_no_line(path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from aiohttp import web
 
 from mctsr.errors import Refused, ServerError, UsageError
+from mctsr.lm.address import read_address
 from mctsr.lm.connection import Connection, Lost
-from mctsr.lm.options import read_address
 from tests.support.fake_server import FakeServer, Fault, cut, drop, hang, raw, status
 
 BODY = b'{"messages": []}'

@@ -10,21 +10,20 @@ from hypothesis import strategies as st
 
 from mctsr.errors import UsageError
 from mctsr.lm import faults, wire
+from mctsr.lm.address import read_address
 from mctsr.lm.base import Usage
 from mctsr.lm.dialects import (
     Kind,
     Logical,
-    Malformed,
     adapt,
     chat_body,
     encode,
     longest_reply,
     read,
-    read_reply,
-    split_thought,
 )
 from mctsr.lm.faults import Fault, blamed_field, judge, read_fault, wait_wished
-from mctsr.lm.options import read_address
+from mctsr.lm.replies.chat import read_reply, split_thought
+from mctsr.lm.replies.fields import Malformed
 
 
 def logical(**changes: object) -> Logical:
@@ -220,7 +219,7 @@ def test_changes_drop_and_rename_and_are_noted_only_where_they_bite() -> None:
     ],
 )
 def test_whatever_holds_no_completion_is_a_fault(status: int, body: bytes, said: Fault) -> None:
-    assert read(status, body) == said
+    assert read(status, body, read_reply) == said
 
 
 def test_lone_surrogates_in_a_request_are_replaced_and_counted() -> None:
@@ -559,7 +558,7 @@ def test_a_reply_of_the_wrong_shape_is_a_fault_and_no_answer(message: object, sa
     data = {"choices": [{"message": message, "finish_reason": "stop"}]}
     with pytest.raises(Malformed, match=said):
         read_reply(data)
-    fault = read(200, json.dumps(data).encode())
+    fault = read(200, json.dumps(data).encode(), read_reply)
     assert isinstance(fault, faults.Fault)
     assert (fault.status, faults.judge(fault)) == (502, "again")
 
@@ -585,6 +584,6 @@ def test_a_reply_may_be_as_long_as_its_tokens_can_make_it_and_never_endless() ->
 
 def test_secrets_are_covered_in_the_words_of_every_fault() -> None:
     for number, body in ((400, b'{"error": "bad KEY"}'), (500, b"bad KEY"), (200, b'{"error": "bad KEY"}')):
-        fault = read(number, body, lambda words: words.replace("KEY", "***"))
+        fault = read(number, body, read_reply, lambda words: words.replace("KEY", "***"))
         assert isinstance(fault, faults.Fault)
         assert fault.message == "bad ***"

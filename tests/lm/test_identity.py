@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mctsr.errors import Refused, ServerError, ServerGone, UsageError
+from mctsr.lm.address import Address, read_address
 from mctsr.lm.connection import Connection, Raw
 from mctsr.lm.identity import Model, ServerInfo, choose, identify, listed
-from mctsr.lm.options import Address, read_address
 from tests.support.fake_server import FakeServer
 
 HERE = read_address("http://localhost:8000/v1")

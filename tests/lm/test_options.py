@@ -3,7 +3,8 @@
 import pytest
 
 from mctsr.errors import UsageError
-from mctsr.lm.options import DEEPEST, RoleOptions, check_body, masked, read_address
+from mctsr.lm.address import masked, read_address
+from mctsr.lm.options import DEEPEST, RoleOptions, check_body
 
 
 @pytest.mark.parametrize(

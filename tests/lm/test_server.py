@@ -14,7 +14,9 @@ from aiohttp import web
 
 from mctsr.errors import ContextOverflow, Refused, ServerError, ServerGone, UsageError
 from mctsr.lm.base import Completion, Message, Place, Request, Usage
+from mctsr.lm.dialects import Kind
 from mctsr.lm.gate import Gate
+from mctsr.lm.identity import ServerInfo
 from mctsr.lm.options import RoleOptions
 from mctsr.lm.roles import Models, Seat
 from mctsr.lm.server import Server
@@ -528,10 +530,10 @@ async def test_a_server_without_a_list_of_models_needs_a_name() -> None:
     ],
 )
 async def test_servers_are_told_apart(
-    extra: dict[str, object], pages: dict[str, object], kind: str, version: str, context: int | None
+    extra: dict[str, object], pages: dict[str, object], kind: Kind, version: str, context: int | None
 ) -> None:
     async with FakeServer(extra=extra, pages=pages) as fake, client(fake) as server:
-        assert await server.check() == (kind, version, "fake", context)
+        assert await server.check() == ServerInfo(kind, version, "fake", context)
         assert server.kind == kind
 
 

@@ -138,7 +138,7 @@ def test_a_wide_enough_node_with_finished_children_alone_widens_rather_than_ends
 
 
 def test_root_noise_mixes_a_dirichlet_draw_into_the_priors_of_the_roots_children_alone() -> None:
-    selector, tree = Descent(scores.puct(), noise=RootNoise(alpha=0.3, weight=0.25)), grown()
+    selector, tree = Descent(scores.puct(), n=4, noise=RootNoise(alpha=0.3, weight=0.25)), grown()
     born = [add(tree, 0, 0.5, prior=0.25) for _ in range(4)]
     selector.tell(tree, np.random.default_rng(7), born)
     priors = tree.nodes["prior"][born]
@@ -189,6 +189,8 @@ def test_a_score_that_is_no_number_an_id_is_refused() -> None:
         (lambda: Widening(0.0, 0.5), "widening is 0.0"),
         (lambda: Widening(1.0, 1.5), "widening is 1.0"),
         (lambda: RootNoise(0.0), "root noise has alpha 0.0"),
+        (lambda: Descent(scores.puct(), noise=RootNoise()), "n above 1"),
+        (lambda: Descent(scores.puct(), n=4, noise=RootNoise(), widening=Widening()), "no widening"),
         (lambda: RootNoise(0.3, 2.0), "weight 2.0"),
     ],
 )

@@ -32,7 +32,7 @@ def letter(text: str) -> int:
     return ord(text[0])
 
 
-def grave(of: Callable[[str], int] = code, **given: int) -> Pair:
+def grave(of: Callable[[str], int] = code, **given: int | str) -> Pair:
     return Grave(of, **given), AmafMean(of)  # type: ignore[arg-type]
 
 
@@ -42,7 +42,17 @@ def mcps(of: Callable[[str], int] = code, ref: int = 2, window: int = 20, n: int
 
 @pytest.mark.parametrize("width", [1, 4])
 @pytest.mark.parametrize("judged", [True, False])
-@pytest.mark.parametrize("pair", [grave(), grave(ref=0, n=1), mcps(), mcps(ref=0, window=3, n=1)])
+@pytest.mark.parametrize(
+    "pair",
+    [
+        grave(),
+        grave(ref=0, n=1),
+        grave(variant="ludii"),
+        grave(variant="ucb1"),
+        mcps(),
+        mcps(ref=0, window=3, n=1),
+    ],
+)
 def test_the_laws_of_selectors_hold(pair: Pair, judged: bool, width: int) -> None:
     selector, backup = pair
     check_selector(selector, backup=backup, judged=judged, width=width)
@@ -92,6 +102,40 @@ def test_permutation_search_prefers_a_step_that_did_well_with_the_same_steps_in_
     by_amaf, by_permutation = grave(letter, ref=50), mcps(letter, ref=2)
     assert asked(by_amaf, planted(by_amaf, steps)) == [6]
     assert asked(by_permutation, planted(by_permutation, steps)) == [7]
+
+
+def test_the_variants_differ_as_ludii_does() -> None:
+    # b was good elsewhere, d is new here and was bad elsewhere.
+    steps = [(0, "a", 0.9), (0, "c", 0.1), (1, "b", 0.9), (2, "b", 0.9), (2, "d", 0.0)]
+    made = {name: grave(letter, ref=50, variant=name) for name in ("paper", "ludii", "ucb1")}
+    trees = {name: planted(pair, steps) for name, pair in made.items()}
+    for tree, pair in zip(trees.values(), made.values(), strict=True):
+        child = tree.add(1, State("d"))
+        pair[0].tell(tree, np.random.default_rng(0), [child])
+    assert {name: asked(made[name], tree) for name, tree in trees.items()} == {
+        "paper": [3],  # .9 against .0
+        "ludii": [6],  # nobody has visited it
+        "ucb1": [3],  # one visit is the least of both, so the bonus is the same
+    }
+
+
+def test_ucb1_visits_what_was_visited_least_when_values_are_close() -> None:
+    steps = [(0, "a", 0.5), (0, "c", 0.49), *[(1, "b", 0.5)] * 4]
+    for variant, expected in (("paper", [3]), ("ucb1", [2])):
+        pair = grave(letter, ref=50, variant=variant)
+        assert asked(pair, planted(pair, steps)) == expected
+
+
+def test_a_finished_step_is_passed_through_to_its_open_children() -> None:
+    for pair in (grave(letter), mcps(letter)):
+        tree = planted(pair, [(0, "a", 0.9), (1, "b", 0.9), (0, "c", 0.1)])
+        tree.end(0, "context overflow: too long")
+        tree.end(1, "context overflow: too long")
+        assert asked(pair, tree) == [2]
+        tree.end(2, "finished")
+        assert asked(pair, tree) == [3]
+        tree.end(3, "finished")
+        assert asked(pair, tree) == []
 
 
 def test_a_closed_subtree_ends_the_search() -> None:
@@ -178,6 +222,7 @@ async def test_a_small_world_is_searched_to_its_end(pair: Pair, width: int) -> N
         (lambda: Grave(code, ref=-1), "ref is -1"),
         (lambda: Grave(code, bias=-1e-5), "bias is -1e-05"),
         (lambda: Grave(code, bias=float("nan")), "bias is nan"),
+        (lambda: Grave(code, variant="java"), "variant is 'java'; it is one of paper, ludii, ucb1"),  # type: ignore[arg-type]
         (lambda: Mcps(code, window=0), "window is 0"),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mctsr.errors import RecipeError
-from mctsr.kernels.node import NONE
+from mctsr.kernels.node import NONE, Ids
 from mctsr.parts import Ask
 from mctsr.select.gumbel import Gumbel
 from mctsr.testing.laws import check_selector
@@ -178,6 +178,37 @@ def test_a_dead_end_is_left_and_a_dead_tree_ends_the_search() -> None:
     for node in (5, 6):
         tree.end(node, "finished")
     assert selector.ask(tree, np.random.default_rng(0), 1) == ()
+
+
+def test_a_finished_child_is_passed_through_to_its_open_children() -> None:
+    selector, tree = Gumbel(50, 4, 2, 2), Tree()
+    fold(tree, selector, 0, Ask(NONE), lambda *_: 0.5)
+    fold(tree, selector, 0, Ask(0, 2), lambda *_: 0.5)
+    fold(tree, selector, 0, Ask(1, 2), lambda *_: 0.5)  # 3, 4
+    tree.end(0, "context overflow: too long")
+    tree.end(1, "context overflow: too long")
+    tree.end(2, "finished")
+    (ask,) = selector.ask(tree, np.random.default_rng(0), 1)
+    assert ask.node in (3, 4)
+    tree.end(3, "finished")
+    assert selector.ask(tree, np.random.default_rng(0), 1) == (Ask(4, 2),)
+    tree.end(4, "finished")
+    assert selector.ask(tree, np.random.default_rng(0), 1) == ()
+
+
+def test_a_finished_root_without_children_is_asked_nothing() -> None:
+    tree = Tree()
+    fold(tree, Gumbel(3), 0, Ask(NONE), lambda *_: 0.5)
+    tree.end(0, "finished")
+    assert Gumbel(3).ask(tree, np.random.default_rng(0), 1) == ()
+
+
+def test_the_table_of_considered_visits_is_made_once_a_tree() -> None:
+    selector = Gumbel(8, 4, 4, 2)
+    tree, _ = grown(selector, by_branch(0.1, 0.9, 0.2, 0.8))
+    tables = tree.keep("gumbel_tables", dict[tuple[int, int], Ids])
+    assert list(tables) == [(4, 8)]
+    assert tables[4, 8].tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
 
 
 def test_unscored_children_close_their_parent() -> None:

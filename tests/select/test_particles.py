@@ -44,8 +44,27 @@ def test_log_weights_are_those_of_the_source_on_any_scale(
     np.testing.assert_allclose(weight(np.array([200 * r - 100 for r in rs])), expected, rtol=1e-6, atol=1e-9)
 
 
-def test_a_member_without_value_has_the_neutral_weight() -> None:
-    assert Weight("logit")(np.array([math.nan, 0.5])).tolist() == [0, 0]
+@pytest.mark.parametrize("kind", ["bernoulli", "softmax", "logit"])
+def test_a_member_without_value_has_no_weight_and_is_never_chosen(
+    kind: Literal["bernoulli", "softmax", "logit"],
+) -> None:
+    assert Weight(kind)(np.array([math.nan, 0.5]))[0] == -math.inf
+    for seed in range(20):
+        tree, rule = Tree(), Particles(Weight(kind))
+        bear(tree, NONE, 0.5)
+        pool = bear(tree, 0, math.nan, 0.1, math.nan)
+        assert list(rule(tree, pool, 3, np.random.default_rng(seed))) == [2, 2, 2]
+
+
+@pytest.mark.parametrize("gain", ["current", "product", "ratio"])
+def test_where_nobody_has_a_value_all_count_alike(gain: Gain) -> None:
+    tree, rule = Tree(), Particles(gain=gain)
+    bear(tree, NONE, math.nan)
+    pool = bear(tree, 0, math.nan, math.nan, math.nan)
+    assert list(rule(tree, pool, 3, np.random.default_rng(0))) == pool
+    hot = Particles(Weight(hottest=3.0), gain=gain)
+    pool = bear(tree, 0, math.nan, math.nan)
+    assert list(hot(tree, pool, 2, np.random.default_rng(0))) == pool
 
 
 @pytest.mark.parametrize(

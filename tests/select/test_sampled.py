@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,12 +15,7 @@ from numpy.random import Generator
 from mctsr.errors import RecipeError
 from mctsr.kernels.node import Floats
 from mctsr.select.anywhere import Choose
-from mctsr.select.sampled import (
-    among_top,
-    importance,
-    pairwise_importance,
-    top_k,
-)
+from mctsr.select.sampled import among_top, anyone, importance, pairwise_importance, top_k
 
 number = st.one_of(st.integers(-3, 3).map(float), st.floats(-100, 100))
 
@@ -71,7 +67,7 @@ def test_without_any_weight_all_count_alike(scores: list[float]) -> None:
     assert shares(importance, scores) == near([1 / 3] * 3)
 
 
-@pytest.mark.parametrize("choose", [importance, pairwise_importance, among_top(2)])
+@pytest.mark.parametrize("choose", [importance, pairwise_importance, among_top(2), anyone])
 def test_a_single_candidate_is_chosen(choose: Choose) -> None:
     for score in (5.0, -5.0, 0.0, math.inf):
         assert choose(np.array([score]), np.random.default_rng(0)) == 0
@@ -96,20 +92,40 @@ def test_equal_scores_make_no_pair_and_all_count_alike() -> None:
     assert shares(partial(pairwise_importance, pi=nobody), [1.0, 2.0, 3.0, 4.0]) == near([0.25] * 4)
 
 
-@given(st.lists(number, min_size=1, max_size=8), st.integers(0, 2**32))
-def test_pairs_follow_the_weights_that_plain_python_says(scores: list[float], seed: int) -> None:
-    pairs = [(i, j, abs(scores[i] - scores[j])) for j in range(len(scores)) for i in range(j)]
-    pairs.sort()
-    total, u = sum(w for _, _, w in pairs), np.random.default_rng(seed).random()
-    if total > 0:
-        reached, expected = 0.0, set[int]()
-        for i, j, w in pairs:
-            if w > 0 and reached - 1e-9 * total <= u * total <= reached + w + 1e-9 * total:
-                expected.add(j if scores[j] > scores[i] else i)
-            reached += w
+@given(st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 3)), min_size=1, max_size=7))
+def test_the_winners_of_pairs_have_the_exact_law_of_the_pairs(rows: list[tuple[int, int]]) -> None:
+    scores, pi = [float(u) for u, _ in rows], np.array([float(p) for _, p in rows])
+    wins = [0] * len(rows)
+    for i, j in combinations(range(len(rows)), 2):
+        higher = j if scores[j] > scores[i] else i
+        wins[higher] += int(abs(scores[i] - scores[j]) * pi[i] * pi[j])
+    if sum(wins):
+        assert exact(partial(pairwise_importance, pi=pi), scores, sum(wins)) == wins
     else:
-        expected = set(range(len(scores)))
-    assert pairwise_importance(np.array(scores), np.random.default_rng(seed)) in expected
+        everybody = exact(partial(pairwise_importance, pi=pi), scores, 1)
+        assert sum(everybody) == 1
+
+
+def test_a_score_that_is_no_finite_number_makes_no_pair() -> None:
+    assert exact(pairwise_importance, [1.0, math.nan, 3.0, -math.inf, 2.0], 4) == [0, 0, 3, 0, 1]
+    assert shares(pairwise_importance, [math.nan, 3.0]) == near([0.5, 0.5])
+
+
+def test_equal_scores_weigh_exactly_nothing_however_large() -> None:
+    # 0.1 + 0.2 and 0.3 differ; these do not, and rounding must make no pair of them.
+    same = [1e9 + 0.1] * 50
+    assert len({pairwise_importance(np.array(same), np.random.default_rng(seed)) for seed in range(200)}) > 40
+
+
+def test_a_long_list_is_drawn_from_without_a_table_of_pairs() -> None:
+    scores = np.random.default_rng(0).random(200_000)  # the pairs alone would take 320 GB
+    chosen = [pairwise_importance(scores, np.random.default_rng(seed)) for seed in range(20)]
+    assert scores[chosen].mean() > 0.5
+
+
+def test_anyone_is_chosen_whatever_the_scores() -> None:
+    pi = np.array([1.0, 0.0, 0.0])
+    assert shares(partial(anyone, pi=pi), [math.nan, -math.inf, 90.0]) == near([1 / 3] * 3)
 
 
 @given(st.lists(st.one_of(number, st.just(math.nan)), min_size=1, max_size=8), st.integers(1, 10))

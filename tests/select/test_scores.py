@@ -8,6 +8,7 @@ import pytest
 from mctsr.kernels.node import NONE
 from mctsr.parts import Rule
 from mctsr.select import pools, scores
+from mctsr.select.anywhere import Anywhere
 from mctsr.tree import Sample, State, Tree
 
 
@@ -80,13 +81,18 @@ def test_deepsearch_frontier_adds_the_entropy_of_the_step_where_it_is_known() ->
     assert of_child(pools.FrontierDeepSearch(entropy=0.4), tree) == pytest.approx(without + 0.6)
 
 
-def omega(mc: float, visits: int, length: float, elsewhere: int) -> Tree:
-    """Make a state with its wrong rollout as child, and another state with visits of its own."""
-    tree = pair(n=0, above=visits)
-    tree.nodes["value"][0] = mc
+def omega(mc: float, searched: int, length: float, elsewhere: int) -> Tree:
+    """Make a state with one new rollout, id 1, and some that were searched; and another state with its own."""
+    tree = Tree()
+    for parent in (NONE, 0, NONE):
+        tree.add(parent, State(f"node {len(tree)}"))
+    tree.nodes["value"][0], tree.nodes["value"][2] = mc, 0.5
+    for state, count in ((0, searched), (2, elsewhere)):
+        for _ in range(count):
+            rollout = tree.add(state, State(f"rollout {len(tree)}"))
+            tree.own_array("length")[rollout] = 50
+            tree.add(rollout, State(f"state {len(tree)}"))
     tree.own_array("length")[1] = length
-    tree.add(NONE, State("another state"))
-    tree.nodes["visits"][2] = elsewhere
     return tree
 
 
@@ -95,6 +101,21 @@ def test_a15_omega_prm() -> None:
     worth = of_child(pools.OmegaPrm(c=0.0), omega(0.5, 3, 100, 29))
     assert worth == near(0.692362)
     assert whole - worth == near(0.176777)
+
+
+@pytest.mark.parametrize("mc", [0.0, 1.0])
+def test_omega_prm_leaves_out_states_that_are_always_right_or_wrong(mc: float) -> None:
+    assert math.isnan(of_child(pools.OmegaPrm(), omega(mc, 0, 100, 0)))
+
+
+def test_omega_prm_hands_out_each_rollout_once_and_states_never() -> None:
+    tree, selector = omega(0.5, 1, 100, 2), Anywhere(pools.OmegaPrm(), open_below=1, closed_by="number")
+    for node in range(len(tree)):
+        tree.nodes["flags"][node] = 0
+    assert [ask.node for ask in selector.ask(tree, np.random.default_rng(0), 1)] == [1]
+    tree.mark(1, +1)
+    assert np.isnan(pools.OmegaPrm()(tree, selector.candidates(tree))).all()
+    assert list(selector.ask(tree, np.random.default_rng(0), 1)) == []
 
 
 def test_a16_ts_llm_bonus() -> None:
@@ -150,6 +171,28 @@ def test_an_unvisited_node_keeps_the_critics_value_until_it_is_visited() -> None
     assert of_child(scores.puct(c=0.0, first=0.3), pair(n=0, above=4)) == 0.3
     assert of_child(scores.puct_alphazero(init=0.0, base=1e300, first=0.3), pair(n=0, above=4)) == 0.3
     assert of_child(scores.uct_rap(0.0), pair(0.8, n=0, above=4)) == 0.8
+
+
+def test_masprm_gives_an_unvisited_node_nothing_but_the_bonus() -> None:
+    assert of_child(scores.uct_masprm(0.0), pair(0.7, n=0, above=4)) == 0.0
+
+
+def test_a_node_keeps_its_first_reward_as_the_judgement_before_the_search() -> None:
+    tree = pair(0.1, n=1, above=5, raw=0.8)
+    tree.judged(1, (Sample(0.1, 0.1),))
+    # w = 0.2 / 1.2 of the LLM's 0.8, the rest of the value
+    assert of_child(scores.i_mcts(0.0), tree) == pytest.approx((0.2 * 0.8 + 1.0 * 0.1) / 1.2)
+    assert of_child(scores.uct_masprm_inference(0.0), tree) == pytest.approx(0.45)
+
+
+def test_a_first_reward_that_never_came_counts_as_the_value() -> None:
+    assert of_child(scores.uct_masprm_inference(0.0), pair(0.6, n=1, above=5)) == pytest.approx(0.6)
+    assert of_child(scores.i_mcts(0.0), pair(0.6, n=1, above=5)) == pytest.approx(0.6)
+    assert of_child(scores.uct_masprm_inference(0.0), pair(n=0, above=5)) == 0.0
+
+
+def test_in_i_mcts_a_root_comes_last() -> None:
+    assert scores.i_mcts()(pair(0.1, n=1, above=5, raw=0.1), np.array([0, 1])).argmax() == 1
 
 
 def test_every_score_names_its_source() -> None:

@@ -169,6 +169,17 @@ def test_below_a_node_that_can_no_longer_grow_the_search_goes_on() -> None:
     assert selector.ask(tree, RNG, 1) == (Ask(1),)
 
 
+def test_a_finished_node_is_passed_through_until_it_is_spent_too() -> None:
+    tree, selector = Tree(), Thompson(Told(lambda seen: list(range(len(seen)))))
+    bear(tree, selector, NONE, 0.5)
+    bear(tree, selector, 0, 0.9, 0.2)
+    bear(tree, selector, 2, 0.3)
+    tree.end(2, "context overflow: too long")
+    assert selector.ask(tree, RNG, 1) == (Ask(3),)
+    tree.end(3, "finished")
+    assert selector.ask(tree, RNG, 1) == (Ask(1),)
+
+
 def test_of_several_roots_the_one_drawn_highest_is_entered() -> None:
     tree, selector = Tree(), Thompson(Told(mean), roots=3)
     bear(tree, selector, NONE, 0.2, 0.7, 0.6)

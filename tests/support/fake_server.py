@@ -20,6 +20,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,6 +29,7 @@ from aiohttp import web
 
 Body = dict[str, Any]
 Reply = str | Mapping[str, Any]
+Answer = Callable[[Body], tuple[int, Any]]
 Fault = Callable[["FakeServer", web.Request, Body], Awaitable[web.StreamResponse]]
 
 
@@ -109,7 +111,8 @@ class FakeServer:
     Attributes:
         bodies: Bodies of all chat requests, in order of arrival.
         headers: Their headers.
-        gets: Paths of all other requests.
+        gets: Paths of all GET requests.
+        posts: Paths and bodies of all requests to further endpoints.
         peak: Most chat requests ever in flight at once.
         stopping: Set when the server stops.
     """
@@ -128,6 +131,7 @@ class FakeServer:
         key: str | None = None,
         port: int = 0,
         log: Path | None = None,
+        more: Mapping[str, Answer] | None = None,
     ) -> None:
         """Say how it behaves.
 
@@ -143,6 +147,7 @@ class FakeServer:
             key: The only key it accepts; None for any or none.
             port: Port; 0 for a free one.
             log: File to which each request's body is appended as a line.
+            more: Further endpoints, and what each says to a body; see `tests.support.fake_ways`.
         """
         self.reply = reply
         self.delay = delay
@@ -155,6 +160,8 @@ class FakeServer:
         self.key = key
         self.port = port
         self.log = log
+        self.more = dict(more or {})
+        self.posts: list[tuple[str, Body]] = []
         self.bodies: list[Body] = []
         self.headers: list[Mapping[str, str]] = []
         self.gets: list[str] = []
@@ -178,7 +185,10 @@ class FakeServer:
         self._began = time.monotonic()
         app = web.Application(client_max_size=1 << 26)
         app.router.add_post("/v1/chat/completions", self._chat)
+        for path, answer in self.more.items():
+            app.router.add_post(path, partial(self._more, answer))
         app.router.add_get("/{path:.*}", self._get)
+        app.router.add_post("/{path:.*}", partial(self._more, lambda _: (404, {"detail": "Not Found"})))
         self._runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port)
@@ -246,6 +256,24 @@ class FakeServer:
             await asyncio.sleep(seconds)
         reply = self.reply(body) if callable(self.reply) else self.reply
         return _json(chat(reply, body))
+
+    async def _more(self, answer: Answer, request: web.Request) -> web.StreamResponse:
+        body: Body = await request.json()
+        self.posts.append((request.path, body))
+        self._in_flight += 1
+        self.peak = max(self.peak, self._in_flight)
+        try:
+            if not self._knows(request):
+                return _json(error("Incorrect API key provided", "invalid_api_key"), 401)
+            if self._faults:
+                return await self._faults.popleft()(self, request, body)
+            for field, words in self.refuses.items():
+                if field in body:
+                    return _json(error(words, 400, kind="BadRequestError"), 400)
+            number, data = answer(body)
+            return _json(data, number)
+        finally:
+            self._in_flight -= 1
 
     def _knows(self, request: web.Request) -> bool:
         return self.key is None or request.headers.get("Authorization") == f"Bearer {self.key}"

@@ -4,49 +4,19 @@ Reads results and grades of a run, never its trees, and asks nothing of a model.
 count as not right, and apart; failed problems stay in the denominator.
 """
 
-import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from mctsr.runs.records import AnswersRecord, GradeRecord, ResultRecord, RunRecord, UsageRecord
+from mctsr.runs.records import GradeRecord, ResultRecord, RunRecord, UsageRecord
 from mctsr.runs.verdict import word_of
+
+from .rules import ORACLE, RULES, is_counted, is_right
+from .shares import wilson
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
-
-Z95 = 1.959963984540054
-"""Half-width of a 95 % interval of the normal distribution."""
-
-ORACLE = "any node correct; not a score of the recipe"
-
-
-class Interval(NamedTuple):
-    """Bounds of a share, both in [0, 1]."""
-
-    low: float
-    high: float
-
-
-def wilson(correct: int, n: int) -> Interval:
-    """Return the 95 % score interval of `correct` out of `n`; nothing known, n = 0, is (0, 1).
-
-    Wilson 1927, Journal of the American Statistical Association 22(158).
-
-    Raises:
-        ValueError: Not 0 <= correct <= n.
-    """
-    if not 0 <= correct <= n:
-        raise ValueError(f"{correct} correct of {n}; the count lies between 0 and n")
-    if n == 0:
-        return Interval(0.0, 1.0)
-    share, spread = correct / n, Z95 * Z95 / n
-    centre = share + spread / 2
-    reach = math.sqrt(spread * (share * (1 - share) + spread / 4))
-    low = 0.0 if correct == 0 else (centre - reach) / (1 + spread)
-    high = 1.0 if correct == n else (centre + reach) / (1 + spread)
-    return Interval(low, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +136,13 @@ def report(run: "Run") -> Report:
         state=run.state,
         created=record["created"],
         recipe=record["recipe"],
-        model=_model(record, "policy"),
-        judge=_model(record, "judge"),
+        model=model_of(record, "policy"),
+        judge=model_of(record, "judge"),
         total=len(record["problem_ids"]),
         done=len(results),
         scores=_scores(results, grades, with_gold) if with_gold else (),
         pending=sum(r["status"] == "ok" and r["id"] in with_gold - grades.keys() for r in results),
-        cost=_cost(results),
+        cost=cost_of(results),
         counts=_counts(results, grades),
         unscored_reasons=dict(
             sum((Counter(r["unscored_reasons"]) for r in results), Counter()).most_common()
@@ -188,17 +158,10 @@ def report(run: "Run") -> Report:
 def _scores(
     results: Iterable[ResultRecord], grades: Mapping[str, GradeRecord], with_gold: Collection[str]
 ) -> tuple[Score, ...]:
-    """Score the four rules over the problems with a gold answer that are graded or failed."""
-    counted = [r for r in results if r["id"] in grades or (r["status"] == "failed" and r["id"] in with_gold)]
-    rules: dict[str, Callable[[AnswersRecord], Iterable[str | None]]] = {
-        "first": lambda answers: [answers["first"]],
-        "selected": lambda answers: [answers["selected"]],
-        "majority": lambda answers: [answers["majority"]],
-        "oracle": lambda answers: answers["distinct"],
-    }
+    """Score the four rules over the problems that count."""
+    counted = [result for result in results if is_counted(result, grades, with_gold)]
     right = {
-        name: sum(_any_right(rule(result["answers"]), grades.get(result["id"])) for result in counted)
-        for name, rule in rules.items()
+        name: sum(is_right(name, result, grades.get(result["id"])) for result in counted) for name in RULES
     }
     return tuple(
         Score(name, correct, len(counted), *wilson(correct, len(counted)), ORACLE if name == "oracle" else "")
@@ -206,11 +169,8 @@ def _scores(
     )
 
 
-def _any_right(answers: Iterable[str | None], grade: GradeRecord | None) -> bool:
-    return any(word_of(answer, grade) == "right" for answer in answers)
-
-
-def _cost(results: Iterable[ResultRecord]) -> Cost:
+def cost_of(results: Iterable[ResultRecord]) -> Cost:
+    """Add up what problems cost."""
     rows = [(*_tokens(r["usage"]), r["usage"]["seconds"], r["seconds"]) for r in results]
     return Cost(*map(sum, zip(*rows, strict=True))) if rows else Cost(0, 0, 0, 0, 0.0, 0.0)
 
@@ -240,7 +200,7 @@ def _overshoot(results: Iterable[ResultRecord]) -> dict[str, list[int]]:
     return found
 
 
-def _model(record: RunRecord, role: str) -> str:
+def model_of(record: RunRecord, role: str) -> str:
     """Return what a role talks to: as the server named it, else as the settings do."""
     served = next((server["model"] for server in record["servers"] if server["role"] == role), "")
     settings = record["settings"].get(role)

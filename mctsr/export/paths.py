@@ -1,0 +1,213 @@
+"""From trees of steps to labelled solutions: which paths, which labels, and what was left out.
+
+Knows how a node's value becomes a label, and which steps get one. Does not know how rows are written,
+and reads no gold answer.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from mctsr.errors import RunError, UsageError, shown
+from mctsr.runs.records import NodeRecord, TreeRecord
+
+from .scale import Scale, judge_scale
+from .steps import final_answers, is_of_steps, line_of
+
+if TYPE_CHECKING:
+    from mctsr.runs.folder import Run
+
+KINDS = "hard", "soft"
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """How values become labels.
+
+    Attributes:
+        kind: "hard": a step is good or not; "soft": the score itself, in [0, 1].
+        threshold: A step is good when its score is above this, in [0, 1); 0 takes whatever is better than the
+            worst, as Math-Shepherd's hard estimation does.
+        min_visits: A step with fewer visits gets no label, and ends its path.
+        scale: Of the judge; None takes what the run tells.
+
+    Raises:
+        UsageError: A value is not one of these.
+    """
+
+    kind: str = "hard"
+    threshold: float = 0.5
+    min_visits: int = 1
+    scale: Scale | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise UsageError(f"labels {shown(self.kind)} are unknown; give --labels {' or '.join(KINDS)}")
+        if not 0.0 <= self.threshold < 1.0:
+            raise UsageError(f"threshold {self.threshold:g} is out of range; give --threshold 0 to below 1")
+        if self.min_visits < 1:
+            raise UsageError(f"minimum visits {self.min_visits} are too few; give --min-visits 1 or more")
+
+    def good(self, score: float) -> bool:
+        """Say whether a step of this score counts as good."""
+        return score > self.threshold
+
+
+class Step(NamedTuple):
+    """One step: its text as the model wrote it, separator included; its score in [0, 1]; its visits."""
+
+    text: str
+    score: float
+    visits: int
+
+
+class Solution(NamedTuple):
+    """A path from the root down, as far as its steps have labels.
+
+    Attributes:
+        problem_id: Whose problem it solves; `problem` is the question.
+        node: Its last node.
+        answer: The final answer in it; "" when it is not finished.
+        steps: At least one.
+    """
+
+    problem_id: str
+    problem: str
+    node: int
+    answer: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(slots=True)
+class Counts:
+    """What an export came to; filled while the rows are written.
+
+    Attributes:
+        problems: Trees that were read.
+        with_rows: Of these, problems that gave a row; `with_good_path` a finished one whose steps are all good.
+        paths: Rows.
+        steps: Labelled steps in all rows; a step that several paths share is counted in each. `good` of them
+            are good.
+        low: Lowest score of a step; `high` the highest.
+        left_out: What got no label, by reason.
+        scale: What the judge's values were read on; None before the first tree.
+    """
+
+    problems: int = 0
+    with_rows: int = 0
+    with_good_path: int = 0
+    paths: int = 0
+    steps: int = 0
+    good: int = 0
+    low: float = 1.0
+    high: float = 0.0
+    left_out: Counter[str] = field(default_factory=Counter)
+    scale: Scale | None = None
+
+    def add(self, solution: Solution, labels: Labels) -> bool:
+        """Count a row; says whether it is a finished path of good steps alone."""
+        scores = [step.score for step in solution.steps]
+        good = sum(map(labels.good, scores))
+        self.paths += 1
+        self.steps += len(scores)
+        self.good += good
+        self.low, self.high = min(self.low, *scores), max(self.high, *scores)
+        return bool(solution.answer) and good == len(scores)
+
+
+def solutions(run: "Run", labels: Labels, counts: Counts, *, tag: str = "") -> Iterator[Solution]:
+    """Yield the labelled paths of every tree, in the order in which the problems were finished.
+
+    A path ends before the first step without a value or with too few visits; what goes on below it is left out.
+    Of paths with equal texts the first created is taken.
+
+    Args:
+        run: A run of a recipe that searches over steps.
+        labels: How values become labels.
+        counts: Is filled on the way.
+        tag: A text that must not stand in a path, because it marks the steps; "" for none.
+
+    Raises:
+        RunError: A tree is not one of steps, a value is off the judge's scale, nothing has a label, or a tree
+            cannot be read.
+    """
+    for tree in run.trees():
+        if not is_of_steps(tree):
+            raise RunError(
+                f"the trees of {run.path} (recipe {tree['recipe']}) hold whole answers, not steps; export them "
+                "with --format nodes or tree, or run a recipe that searches over steps"
+            )
+        scale = counts.scale = counts.scale or labels.scale or judge_scale(run)
+        found = [path for path in _paths(tree, scale, labels, counts) if not _tagged(path, tag, counts)]
+        counts.problems += 1
+        counts.with_rows += bool(found)
+        counts.with_good_path += sum([counts.add(path, labels) for path in found]) > 0
+        yield from found
+    if not counts.paths:
+        told = ", ".join(f"{n:,} {why}" for why, n in counts.left_out.most_common()) or "there are no steps"
+        raise RunError(f"no step of {run.path} gets a label: {told}; see --min-visits")
+
+
+def _paths(tree: TreeRecord, scale: Scale, labels: Labels, counts: Counts) -> Iterator[Solution]:
+    """Find the longest labelled paths of one tree."""
+    nodes, steps = tree["nodes"], _steps(tree, scale, labels, counts)
+    inner, answers = {nodes[node]["parent"] for node in steps}, final_answers(nodes)
+    seen: set[tuple[str, ...]] = set()
+    for leaf in steps:
+        if leaf in inner:
+            continue
+        line = tuple(steps[node] for node in line_of(nodes, leaf))
+        texts = tuple(step.text for step in line)
+        if texts in seen:
+            counts.left_out["paths equal to another"] += 1
+            continue
+        seen.add(texts)
+        yield Solution(tree["problem_id"], tree["problem"], leaf, answers.get(leaf, ""), line)
+
+
+def _steps(tree: TreeRecord, scale: Scale, labels: Labels, counts: Counts) -> dict[int, Step]:
+    """Return the nodes that have a label, and whose ancestors all have one."""
+    steps: dict[int, Step] = {}
+    for node in tree["nodes"]:
+        if node["parent"] is None:
+            continue
+        if reason := _unfit(node, labels):
+            counts.left_out[reason] += 1
+            continue
+        above = tree["nodes"][node["parent"]]
+        if above["parent"] is not None and above["id"] not in steps:
+            counts.left_out["steps below one without a label"] += 1
+            continue
+        steps[node["id"]] = Step(node["text"], _score(node, tree, scale), node["visits"])
+    return steps
+
+
+def _unfit(node: NodeRecord, labels: Labels) -> str:
+    """Say why a step gets no label; "" when it gets one."""
+    if not node["text"].strip():
+        return "empty steps"
+    if not node.get("step"):
+        return "whole answers among the steps"
+    if node["value"] is None:
+        return "steps without a value"
+    if node["visits"] < labels.min_visits:
+        return f"steps with fewer than {labels.min_visits} visits"
+    return ""
+
+
+def _score(node: NodeRecord, tree: TreeRecord, scale: Scale) -> float:
+    score = None if node["value"] is None else scale.share(node["value"])
+    if score is None:
+        raise RunError(
+            f"the value {node['value']} of node {node['id']} of {tree['problem_id']!r} is off the judge's scale "
+            f"{scale.low:g} to {scale.high:g} ({scale.source}); give the scale of this recipe's values: "
+            "--scale LOW,HIGH"
+        )
+    return score
+
+
+def _tagged(path: Solution, tag: str, counts: Counts) -> bool:
+    found = bool(tag) and any(tag in text for text in (path.problem, *(step.text for step in path.steps)))
+    counts.left_out[f"paths that hold the step tag {tag} themselves"] += found
+    return found

@@ -1,0 +1,84 @@
+"""On which scale a run's judge gave its values. Knows run.json and the shipped recipes; reads no tree."""
+
+from math import isfinite
+from typing import TYPE_CHECKING, NamedTuple
+
+from mctsr.errors import RecipeError, RunError, UsageError, shown
+from mctsr.recipes import RECIPES
+
+if TYPE_CHECKING:
+    from mctsr.runs.folder import Run
+
+
+class Scale(NamedTuple):
+    """The bounds of a judge's values, and where they are known from."""
+
+    low: float
+    high: float
+    source: str
+
+    def share(self, value: float) -> float | None:
+        """Map a value to [0, 1]; None when it lies off the scale."""
+        share = (value - self.low) / (self.high - self.low)
+        return min(max(share, 0.0), 1.0) if -1e-9 <= share <= 1 + 1e-9 else None
+
+
+def scale_of(low: float, high: float, source: str) -> Scale:
+    """Make a scale.
+
+    Raises:
+        UsageError: The bounds are not finite, or not in order.
+    """
+    if not (isfinite(low) and isfinite(high) and low < high):
+        raise UsageError(f"the scale {low:g},{high:g} is none; give --scale LOW,HIGH with LOW below HIGH")
+    return Scale(float(low), float(high), source)
+
+
+def read_scale(text: str) -> Scale:
+    """Read a scale as it is written on the command line, such as "0,1".
+
+    Raises:
+        UsageError: It is none.
+    """
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"the scale {shown(text)} is none; give two numbers, such as --scale 0,1") from None
+    return scale_of(low, high, "as given")
+
+
+def judge_scale(run: "Run") -> Scale:
+    """Return the scale of a run's judge: as run.json has it, else that of the shipped recipe it names.
+
+    A recipe of the user's own is not loaded for this.
+
+    Raises:
+        RunError: The recipe has no judge, or the scale is not known.
+    """
+    record = run.record
+    if bounds := _bounds(record.get("scale")):
+        return scale_of(*bounds, "as the run recorded it")
+    name = str(record["settings"].get("recipe") or record["recipe"])
+    if name in RECIPES:
+        from mctsr.recipes.registry import choose
+
+        try:
+            judge = choose(name, record["recipe_arguments"]).build().judge
+        except RecipeError as error:
+            raise _unknown(run, str(error)) from None
+        if judge is None:
+            raise RunError(
+                f"recipe {name!r} has no judge, so the steps of {run.path} have no values to label"
+            )
+        return scale_of(judge.low, judge.high, f"that of the judge of recipe {name}")
+    raise _unknown(run, f"recipe {shown(name)} is none of those shipped")
+
+
+def _bounds(value: object) -> tuple[float, float] | None:
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(bound, int | float) for bound in value):
+        return float(value[0]), float(value[1])
+    return None
+
+
+def _unknown(run: "Run", why: str) -> RunError:
+    return RunError(f"the scale of the judge of {run.path} is not recorded ({why}); give --scale LOW,HIGH")

@@ -1,0 +1,117 @@
+"""Any chat model as the judge of a step.
+
+Three ways to read its opinion, best first: the probability of one word, a number in JSON that the server enforces, a
+number found in free text.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+from mctsr.caller import Caller, all_of
+from mctsr.errors import RecipeError, ServerError
+from mctsr.parts import Path, Unscored, Verdict
+from mctsr.tree import Sample
+
+from .aggregate import Aggregate, last
+from .labels import MOST_ALTERNATIVES, Labels
+from .score import read_score
+from .steps import HIGH, LOW, Step, gathered, sample_of, steps_of
+
+YES_OR_NO = Labels("Yes", "No")
+TOP = 10.0
+
+
+class _Opinion(NamedTuple):
+    score: float | Unscored
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LlmJudge:
+    """Ask a chat model whether the last step is right.
+
+    The model is to say Yes or No first, and the score is the share of Yes. Where the reply holds no log-probabilities,
+    or the model wants to say something else (a model that thinks first does), it is asked for a score from 0 to 10
+    instead, a tenth of which counts: on such servers each opinion costs one token more, unless `labels` is off. What
+    cannot be read is no score.
+
+    Attributes:
+        aggregate: Makes one value of the steps' scores; an earlier step counts as it was judged, and not at all if
+            it was not.
+        samples: Opinions a visit. The share of Yes leaves little to chance; more than one are for scores.
+        attempts: Tries at one readable opinion, the label's included.
+        labels: Whether the probability of a word is tried first.
+        temperature: Of scores; None leaves it to the judge's settings.
+    """
+
+    aggregate: Aggregate = last
+    samples: int = 1
+    attempts: int = 3
+    labels: bool = True
+    temperature: float | None = None
+    needs: ClassVar[frozenset[str]] = frozenset()
+    low: ClassVar[float] = LOW
+    high: ClassVar[float] = HIGH
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.attempts < 1:
+            raise RecipeError(f"samples={self.samples}, attempts={self.attempts}; both are at least 1")
+
+    async def judge(self, path: Path, draft: int, llm: Caller) -> Verdict | Unscored:
+        """Judge the path's last step; a sample that is lost takes no other along."""
+        if not path.last.text.strip():
+            return Unscored("empty step")
+        steps = steps_of(path)
+        before = [score for step in steps[:-1] if (score := step.score) is not None]
+        values = {"problem": path.problem.text, "answer": marked(steps)}
+        found = await all_of(
+            partial(self._sample, values, before, draft, i, llm) for i in range(self.samples)
+        )
+        return gathered(found)
+
+    async def _sample(
+        self, values: dict[str, str], before: list[float], draft: int, number: int, llm: Caller
+    ) -> Sample | Unscored:
+        lost = Unscored("no score in the reply")
+        for attempt in range(self.attempts):
+            ask = _by_label if self.labels and attempt == 0 else self._by_score
+            try:
+                found, text = await ask(values, llm, draft, number, attempt)
+            except ServerError as error:
+                return Unscored.of(error)
+            if isinstance(found, float):
+                return sample_of([*before, found], self.aggregate, text)
+            lost = found
+        return replace(lost, reason=f"{lost.reason}: {self.attempts} tries")
+
+    async def _by_score(
+        self, values: dict[str, str], llm: Caller, draft: int, number: int, attempt: int
+    ) -> _Opinion:
+        reply = await llm.say(
+            "judge_score",
+            values,
+            role="judge",
+            temperature=self.temperature,
+            draft=draft,
+            sample=number,
+            attempt=attempt,
+        )
+        # Prose that was cut off may end in half a number; JSON that is whole is closed.
+        if reply.finish == "length" and not reply.text.rstrip().endswith(("}", "```")):
+            return _Opinion(Unscored("truncated score"), reply.text)
+        score = read_score(reply.text, 0.0, TOP)
+        return _Opinion(Unscored("no score in the reply") if score is None else score / TOP, reply.text)
+
+
+async def _by_label(values: dict[str, str], llm: Caller, draft: int, number: int, attempt: int) -> _Opinion:
+    request = llm.ask("judge_label", values, role="judge", temperature=0.0)
+    request = replace(request, max_tokens=1, logprobs=MOST_ALTERNATIVES)
+    reply = await llm.complete(request, part="judge_label", draft=draft, sample=number, attempt=attempt)
+    found = YES_OR_NO.read(reply.tokens)
+    return _Opinion(Unscored(found.reason) if found.reason else found.share, reply.text)
+
+
+def marked(steps: tuple[Step, ...]) -> str:
+    """Write steps with their numbers, so that the model sees where the last one begins."""
+    return "\n".join(f"<step_{i}>\n{step.text.strip()}\n</step_{i}>" for i, step in enumerate(steps, 1))

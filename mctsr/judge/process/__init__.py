@@ -1,0 +1,1 @@
+"""Process reward models: each module speaks the protocol of one family."""

@@ -1,0 +1,69 @@
+"""What calls have cost and how they went."""
+
+from dataclasses import dataclass, field
+
+from mctsr.errors import ServerError
+
+from .reply import Completion, Pooled, Usage
+
+
+@dataclass(slots=True)
+class Tally:
+    """What calls have cost and how they went; one per ask, added up per problem when the ask is folded.
+
+    Attributes:
+        calls: Calls that the model replied to or failed, its retries not counted.
+        usage: Tokens of the replies.
+        seconds: Wall time of the successful attempts.
+        retried: Attempts that failed before a reply or before the call was given up.
+        failed: Calls without a reply, also those that never left.
+        truncated: Replies that were cut off.
+        empty: Replies without text.
+        wire: What had to be changed for the servers.
+        reasked: Those of `calls` that asked again because nothing could be read in the reply before.
+    """
+
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    retried: int = 0
+    failed: int = 0
+    truncated: int = 0
+    empty: int = 0
+    wire: frozenset[str] = frozenset()
+    reasked: int = 0
+
+    def count(self, completion: Completion | Pooled, *, attempt: int = 0) -> None:
+        """Add one completion or row of scores; `attempt` is that of its place."""
+        self.calls += 1
+        self.reasked += attempt > 0
+        self.usage += completion.usage
+        self.seconds += completion.seconds
+        self.retried += completion.retries
+        if isinstance(completion, Completion):
+            self.truncated += completion.finish == "length"
+            self.empty += not completion.text.strip()
+        if completion.wire:
+            self.wire = self.wire.union(completion.wire)
+
+    def fail(self, error: BaseException, *, attempt: int = 0) -> None:
+        """Add a call that raised; one that was cancelled has not failed."""
+        if not isinstance(error, Exception):
+            return
+        self.failed += 1
+        if isinstance(error, ServerError):
+            self.calls += 1
+            self.reasked += attempt > 0
+            self.retried += error.retries
+
+    def add(self, other: "Tally") -> None:
+        """Add another tally."""
+        self.calls += other.calls
+        self.usage += other.usage
+        self.seconds += other.seconds
+        self.retried += other.retried
+        self.failed += other.failed
+        self.truncated += other.truncated
+        self.empty += other.empty
+        self.wire |= other.wire
+        self.reasked += other.reasked

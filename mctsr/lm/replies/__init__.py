@@ -1,0 +1,1 @@
+"""What servers reply, and how it is read."""

@@ -1,0 +1,1 @@
+"""What `scripts/bench_core` measures, a module for each of its sections."""

@@ -36,7 +36,7 @@ def application() -> "typer.Typer":
     """Make the application with all its commands."""
     import typer
 
-    from . import compare, data, export, grade, model, recipes, report, resume, runs, show, solve
+    from . import compare, data, doctor, export, grade, model, recipes, report, runs, show, solve
 
     app = typer.Typer(
         name="mctsr",
@@ -54,7 +54,7 @@ def application() -> "typer.Typer":
         """Tree search for LLM reasoning: solve problems, then read the trees."""
 
     app.command("solve")(solve.solve)
-    app.command("resume")(resume.resume)
+    app.command("resume")(runs.resume)
     app.command("show")(show.show)
     app.command("report")(report.report)
     app.command("compare")(compare.compare)
@@ -62,6 +62,7 @@ def application() -> "typer.Typer":
     app.command("runs")(runs.runs)
     app.command("export")(export.export)
     app.command("data")(data.data)
+    app.command("doctor")(doctor.doctor)
     app.command("recipes")(recipes.recipes)
     app.add_typer(model.app, name="model")
     return app

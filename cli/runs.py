@@ -1,4 +1,4 @@
-"""`mctsr runs`: which runs there are. Also how a command is told which run it is to read."""
+"""`mctsr runs` and `mctsr resume`: which runs there are, and going on with one; how a run is named to a command."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -8,8 +8,22 @@ import typer
 
 from mctsr.view.words import short_model
 
+from . import options as o
 from .options import OUTPUT, Json, option
-from .screen.render import BAD, DOUBT, GOOD, QUIET, STRONG, Column, Line, Screen, Span, one_line, percent
+from .screen.render import (
+    BAD,
+    DOUBT,
+    GOOD,
+    QUIET,
+    STRONG,
+    Column,
+    Line,
+    Screen,
+    Span,
+    one_line,
+    percent,
+    talk,
+)
 
 if TYPE_CHECKING:
     from mctsr.report import Report
@@ -61,6 +75,38 @@ def runs(base: RunsDir = RUNS, json: Json = False) -> None:
         screen.table(columns, [*map(_row, reports), *map(_damaged_row, damaged)])
         for each in damaged:
             screen.line(Span(one_line(f"{DAMAGED}: {each.reason}"), DOUBT), wrap=True)
+
+
+def resume(
+    run: RunName,
+    base: RunsDir = RUNS,
+    api_key: o.ApiKey = None,
+    judge_api_key: o.JudgeApiKey = None,
+    prm_api_key: o.PrmApiKey = None,
+    display: o.Show = o.Display.AUTO,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> int:
+    """Go on with a run under its recorded settings; what was answered is not asked again."""
+    from mctsr.batch import resume_plan
+    from mctsr.lm.connect import Keys
+    from mctsr.runs.writer import RunWriter
+
+    from .conduct import Way, conduct, finish
+
+    found = open_run(run, base)
+    way = Way("none" if quiet else display, quiet, json)
+    plan = resume_plan(found)
+    if all(
+        id in found.results() and found.results()[id]["status"] == "ok" for id in found.record["problem_ids"]
+    ):
+        talk(one_line(f"nothing is left to do in {found.path}"))
+        return finish(plan, found.path, way)
+    if way.display != "none":
+        talk(one_line(f"mctsr resumes {found.path} · recipe {plan.settings.recipe}"))
+
+    keys = Keys(api_key, judge_api_key, prm_api_key)
+    return conduct(plan, found.path, keys, lambda _: RunWriter.reopen(found.path), way)
 
 
 def interval(low: float, high: float) -> str:

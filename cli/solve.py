@@ -106,7 +106,7 @@ def solve(
         fail_on_error=fail_on_error,
         keep_calls=keep_calls,
     )
-    settings, notices = _seated(context, settings)
+    settings, notices = seated(context, settings)
     keys = (api_key, judge_api_key, prm_api_key)
     check_body(settings.policy.extra_body, keys)
     talks = not (quiet or display is o.Display.NONE)
@@ -151,7 +151,7 @@ def _listed(given: list[str] | None) -> tuple[str, ...]:
     return tuple(id.strip() for text in given or () for id in text.split(",") if id.strip())
 
 
-def _seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[str]]:
+def seated(context: typer.Context, settings: Settings) -> tuple[Settings, list[str]]:
     """Settle which server each role talks to; returns the settings and what the user should know.
 
     Raises:

@@ -1,4 +1,8 @@
-"""From a tree to one answer, without gold. Nothing planted is ever selected."""
+"""From a tree to one answer, without gold. Nothing planted is ever selected.
+
+In a tree of steps only those who finished a solution have a say: the steps on the way hold no answer, and a solution
+that was cut off or came to no answer is passed over by every rule.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
@@ -26,15 +30,21 @@ def answer_of(answerer: Answerer, tree: Tree) -> Selected:
     return said
 
 
+def whole(tree: Tree, node: int) -> bool:
+    """Say whether `node` is a whole answer, or a step that finished its solution with an answer."""
+    state = tree.states[node]
+    return not state.step or state.answer is not None
+
+
 def first(tree: Tree) -> Selected:
-    """Return the first answer the model gave: zero-shot."""
-    ids = tree.answers()
+    """Return the first answer the model gave: zero-shot; of steps, the first solution to be finished, if any was."""
+    ids = [node for node in tree.answers() if whole(tree, node)]
     return Selected(tree.states[ids[0]].answer, ids[0], "first") if ids else Selected(None, None, "none")
 
 
 def last(tree: Tree) -> Selected:
     """Return the answer of the last state of the front."""
-    ids = [node for node in tree.front if not tree.planted(node)]
+    ids = [node for node in tree.front if not tree.planted(node) and whole(tree, node)]
     return Selected(tree.states[ids[-1]].answer, ids[-1], "last") if ids else first(tree)
 
 
@@ -43,21 +53,33 @@ def best_value(tree: Tree) -> Selected:
 
     A text without a final answer is passed over while any scored one has it: it cannot be right.
     """
-    scored = [node for node in tree.answers() if tree.scored(node)]
+    return _best(tree, tree.answers(), "best value")
+
+
+def best_finalist(tree: Tree) -> Selected:
+    """Do what `best_value` does, among the finalists: a population answers with the best of those who are left."""
+    return _best(tree, finalists(tree), "best of the front" if tree.front else "best value")
+
+
+def _best(tree: Tree, ids: Sequence[int], by: str) -> Selected:
+    scored = [node for node in ids if tree.scored(node) and whole(tree, node)]
     if not scored:
         return first(tree)._replace(by="first (nothing scored)")
     answered = [node for node in scored if tree.states[node].answer is not None]
     best = max(answered or scored, key=tree.value)
-    return Selected(tree.states[best].answer, best, "best value")
+    return Selected(tree.states[best].answer, best, by)
 
 
 def finalists(tree: Tree) -> list[int]:
     """Return who votes: the front, or without one every scored node that was not planted.
 
-    A recipe that keeps neither a front nor scores lets every answer vote.
+    A recipe that keeps neither a front nor scores lets every answer vote. A front that was stopped before any of its
+    solutions was finished gives its votes to those that were finished earlier.
     """
-    ids = tree.front or [node for node in tree.answers() if tree.scored(node)]
-    return [node for node in ids or tree.answers() if not tree.planted(node)]
+    front = [node for node in tree.front if whole(tree, node)]
+    ids = front or [node for node in tree.answers() if tree.scored(node) and whole(tree, node)]
+    ids = ids or [node for node in tree.answers() if whole(tree, node)]
+    return [node for node in ids if not tree.planted(node)]
 
 
 def majority(tree: Tree) -> Selected:
@@ -65,14 +87,19 @@ def majority(tree: Tree) -> Selected:
     return _vote(tree, finalists(tree), lambda node: 1.0, "majority")
 
 
-def weighted_vote(low: float, high: float) -> Answerer:
+def weighted_vote(low: float, high: float, voters: Callable[[Tree], Sequence[int]] = finalists) -> Answerer:
     """Vote with weight (value - low) / (high - low); without a score there is no vote.
 
     Weighted best-of-n: Li et al. 2023, arXiv:2206.02336, "voting verifier".
+
+    Args:
+        low: Lower bound of the values.
+        high: Upper bound of the values.
+        voters: Who votes, ids of the tree.
     """
 
     def answer(tree: Tree) -> Selected:
-        ids = [node for node in finalists(tree) if tree.scored(node)]
+        ids = [node for node in voters(tree) if tree.scored(node)]
         if not ids:
             return first(tree)._replace(by="first (nothing scored)")
         return _vote(tree, ids, lambda node: (tree.value(node) - low) / (high - low), "weighted vote")

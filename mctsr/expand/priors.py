@@ -35,9 +35,7 @@ class LikelihoodPriors:
         """Grow, and set the priors."""
         drafts = await self.inner.grow(path, n, llm)
         priors = iter(_shares([_mean_logprob(draft) for draft in drafts if isinstance(draft, Draft)]))
-        return [
-            replace(draft, prior=next(priors)) if isinstance(draft, Draft) else draft for draft in drafts
-        ]
+        return [replace(draft, prior=next(priors)) if isinstance(draft, Draft) else draft for draft in drafts]
 
 
 def _mean_logprob(draft: Draft) -> float | None:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .descent import CLOSED, barred
+from .descent import CLOSED
 from .jit import kernel
 from .node import DONE, NONE, Ids, Nodes
 
@@ -190,7 +190,9 @@ def best_child(
         stop = last if together else start
         for child in range(start, stop + 1):
             at = np.uint64(child)  # an unsigned index needs no check for negative ones
-            if (flags[at] & (CLOSED | DONE) or busy) and barred(nodes, child):
+            if flags[at] & CLOSED or (flags[at] & DONE and firsts[at] == NONE):
+                continue
+            if busy and in_flight[at] > 0 and firsts[at] == NONE:
                 continue
             n, total = float(visits[at]), sums[at]
             if busy:

@@ -18,13 +18,6 @@ def closed(nodes: Nodes, node: int) -> bool:
 
 
 @inlined
-def barred(nodes: Nodes, node: int) -> bool:
-    """Say whether a descent may not enter `node`: it is closed, or a leaf that is being grown."""
-    row = nodes[node]
-    return closed(nodes, node) or (row["first"] < 0 and row["in_flight"] > 0)
-
-
-@inlined
 def scan(
     nodes: Nodes,
     family: tuple[int, int, bool],

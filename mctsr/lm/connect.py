@@ -16,6 +16,7 @@ from mctsr.lm.local.gguf import EMBEDDED, find_model
 
 from .address import read_address
 from .base import LogicalLM, Role
+from .doctor.needs import lacking, refusal
 from .gate import Gate
 from .local.embedded import EmbeddedServer
 from .options import RoleOptions, Settings, check_body
@@ -87,7 +88,7 @@ async def connect(
             server is tried out for its way of doing so.
 
     Raises:
-        UsageError: No server was named, or a name, address, key or extra body is unusable.
+        UsageError: No server was named, a name, address, key or extra body is unusable, or a need is not met.
         ServerError: A server cannot be reached, refuses the key, or is still loading.
     """
     for role in (settings.policy, settings.judge, settings.prm):
@@ -117,6 +118,8 @@ async def connect(
             note for seat, who in zip(seats.values(), found, strict=True) for note in _doubts(seat, who)
         ]
         models = Models(*seats.values(), gate=Gate(limit), seed=settings.seed)
+        if missing := await lacking(models, needs, [role for role in seats if role != "judge"]):
+            raise refusal(needs, missing, [f"{who.base_url} ({who.kind})" for who in found])
         yield Connected(models, found, notices, limit)
 
 

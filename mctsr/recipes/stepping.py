@@ -24,7 +24,7 @@ class Growth(NamedTuple):
     judge: Judge
 
 
-def growth(  # noqa: PLR0913
+def growth(
     *,
     judge: str,
     aggregate: str,
@@ -48,7 +48,7 @@ def growth(  # noqa: PLR0913
         temperature=temperature,
         distinct=distinct,
     )
-    said = named_judge(judge, aggregate, prompt=expander.prompt_name)
+    said = named_judge(judge, aggregate, prompt=expander.prompt_name, temperature=temperature)
     return Growth(replace(expander, logprobs=0) if judge == SELF_CERTAINTY else expander, said)
 
 

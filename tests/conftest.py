@@ -1,5 +1,6 @@
 """Fixtures that the whole test-suite shares."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -7,9 +8,10 @@ from hypothesis import settings
 
 from tests.support.llama import llama_server
 
-# The first example of a kernel's test may compile the kernel.
-settings.register_profile("mctsr", deadline=None)
-settings.load_profile("mctsr")
+# The first example of a kernel's test may compile the kernel. `scripts/test` draws the same examples every time.
+settings.register_profile("search", deadline=None)
+settings.register_profile("fixed", deadline=None, derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "search"))
 
 
 @pytest.fixture(scope="session")

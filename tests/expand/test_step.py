@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from mctsr.caller import Caller
 from mctsr.errors import ContextOverflow, RecipeError, Refused, ServerError
-from mctsr.expand.blocks import find_blocks
+from mctsr.expand.blocks import find_blocks, find_opened
 from mctsr.expand.boundary import NUMBERED, PARAGRAPHS, Boundary, split
 from mctsr.expand.finish import is_final
 from mctsr.expand.step import MOST_PIECES, Steps
@@ -373,6 +373,7 @@ async def test_steps_joined_are_what_the_model_wrote(solution: str, ids: bool, o
 @given(parts=st.lists(st.lists(PARTS, min_size=1, max_size=3).map("\n".join), min_size=1, max_size=6))
 async def test_a_solution_in_paragraphs_is_written_as_it_would_be_split(parts: list[str]) -> None:
     solution = "\n\n".join(parts)
+    assume(find_opened(solution) is None)  # a block that is never closed shows as none at the end only
     drafts = await written(Steps(max_steps=99), Author(solution))
     assert [draft.text for draft in drafts if draft.text] == split(solution)
 
@@ -392,6 +393,7 @@ async def test_numbered_steps_are_written_as_they_would_be_split(
     style: str, intro: str, bodies: list[str], gap: str
 ) -> None:
     solution = intro + "".join(style.format(i) + body + gap for i, body in enumerate(bodies, 1))
+    assume(find_opened(solution) is None)
     drafts = await written(Steps(NUMBERED, max_steps=99), Author(solution))
     assert [draft.text for draft in drafts if draft.text] == split(solution, NUMBERED)
 

@@ -4,7 +4,6 @@ Own values live in the side array "own" (NaN where a node has no sample), the nu
 has already counted in "backed". Nothing here looks at another node.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -38,10 +37,14 @@ class News(NamedTuple):
     first: bool
 
 
+def _nothing() -> dict[int, int]:
+    return {}
+
+
 def news(tree: Tree, node: int) -> News:
     """Return the samples of `node` that came since the last call for it, and remember that they were seen."""
-    backed, samples = tree.own_array("backed"), tree.states[node].samples
-    seen = 0 if math.isnan(backed[node]) else int(backed[node])
+    backed, samples = tree.keep("backed", _nothing), tree.states[node].samples
+    seen = backed.get(node, 0)
     backed[node] = len(samples)
     return News(samples[seen:], seen == 0)
 

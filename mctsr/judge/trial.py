@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mctsr.caller import Caller
-from mctsr.errors import MctsrError, Refused
+from mctsr.errors import MctsrError, ServerError
 from mctsr.parts import Judge, Path, PathNode, Problem, Unscored
 
-from .aggregate import Aggregate
+from .aggregate import Aggregate, last
 from .process.chat_token import ChatTokenPrm
 from .process.qwen import QwenPrm
 from .process.shepherd import TokenPrm
@@ -38,6 +38,11 @@ class Protocol(NamedTuple):
     endpoint: str
     scores: int = len(_STEPS)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the judge needs from the model."""
+        return self.make(last).needs
+
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
     {
@@ -56,12 +61,12 @@ class Trial(NamedTuple):
     Attributes:
         scores: Those of the steps; empty when there were none.
         fault: Why it does not work; "" when it does.
-        absent: Whether the server has no such endpoint, or refuses every such call.
+        answered: Whether scores came back at all, right or wrong; not so where there is no such endpoint.
     """
 
     scores: tuple[float, ...]
     fault: str = ""
-    absent: bool = False
+    answered: bool = True
 
 
 async def try_protocol(name: str, llm: Caller) -> Trial:
@@ -74,12 +79,10 @@ async def try_protocol(name: str, llm: Caller) -> Trial:
 
     try:
         verdict = await protocol.make(heard).judge(_path(), 0, llm)
-    except Refused as error:
-        return Trial((), str(error), absent=True)
     except MctsrError as error:
-        return Trial((), str(error))
+        return Trial((), str(error), not isinstance(error, ServerError))
     if isinstance(verdict, Unscored):
-        return Trial((), verdict.reason)
+        return Trial((), verdict.reason, not verdict.server)
     scores = tuple(seen) or tuple(sample.raw for sample in verdict.samples)
     return Trial(scores, _count(len(scores), protocol.scores))
 

@@ -19,6 +19,7 @@ COMMANDS = [
     "runs",
     "export",
     "data",
+    "doctor",
     "recipes",
     "model get",
     "model list",
@@ -34,7 +35,7 @@ def test_every_command_has_help(mctsr: Command, command: str, flag: str) -> None
     assert f"Usage: mctsr {command}".strip() in ended.out
 
 
-@pytest.mark.parametrize("command", ["solve", "resume", "data"])
+@pytest.mark.parametrize("command", ["solve", "resume", "data", "doctor"])
 def test_every_option_can_be_given_as_a_variable_of_its_name(mctsr: Command, command: str) -> None:
     shown = mctsr(command, "--help").out
     options = set(re.findall(r"^│ (--[a-z][a-z-]+)", shown, re.MULTILINE)) - ENTRIES

@@ -1,11 +1,12 @@
 """The doctor believes what comes back, not what a server says it takes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from mctsr.lm.connect import Keys
+from mctsr.errors import UsageError
+from mctsr.lm.connect import Keys, connect
 from mctsr.lm.doctor.basics import COUNT
 from mctsr.lm.doctor.examine import JUDGING, TEXT, Examined, Named, examine
 from mctsr.lm.doctor.finding import Finding
@@ -41,7 +42,7 @@ async def test_a_server_that_does_everything_is_found_to_do_everything() -> None
     assert set(states.values()) == {"good"}, found.findings
     assert found.runs
     assert found.offers == {"steps", "prefill", "token_ids", "logprobs", "schema"}
-    assert seen(found, "reachable").found == f"vllm 0.33 at {server.url}"
+    assert seen(found, "reachable").found == "vllm 0.33"
     assert seen(found, "context").found == "4096 tokens"
     assert seen(found, "continuing").found == "by token ids: goes on"
     assert seen(found, "log-probabilities").found.startswith("20 alternatives")
@@ -76,7 +77,9 @@ async def test_a_server_that_answers_a_begun_turn_anew_is_left_with_quotation() 
     found = await examined(FakeServer(well(opens=lambda body: False, names="")))
     turn = seen(found, "continuing")
     assert turn.found.startswith("by quoted: says something else")
-    assert (turn.state, turn.gives, turn.lacks) == ("weak", {"steps"}, {"prefill", "token_ids"})
+    assert turn.state == "weak"
+    assert turn.gives == {"steps"}
+    assert turn.lacks == {"prefill", "token_ids"}
 
 
 async def test_a_chat_server_that_goes_on_does_so_by_prefill() -> None:
@@ -85,6 +88,30 @@ async def test_a_chat_server_that_goes_on_does_so_by_prefill() -> None:
     assert seen(found, "stop strings").found == "obeyed, but not named"
     assert seen(found, "own end").found == "not told apart from a stop string"
     assert seen(found, "ids in = ids out").found == "no token ids come back"
+
+
+@pytest.mark.parametrize(
+    ("extra", "names", "opens"),
+    [
+        ({"owned_by": "sglang"}, "matched_stop", lambda body: bool(body.get("continue_final_message"))),
+        ({"owned_by": "library"}, "", lambda body: True),
+        ({}, "", lambda body: bool(body["messages"][-1].get("prefix"))),
+        ({}, "stop_reason", lambda body: body.get("add_generation_prompt") is False),
+    ],
+    ids=["sglang", "ollama", "a mark on the message", "two flags"],
+)
+async def test_every_dialect_of_prefill_is_found_by_what_comes_back(
+    extra: dict[str, str], names: str, opens: Callable[[Body], bool]
+) -> None:
+    found = await examined(FakeServer(well(names=names, opens=opens), extra=extra))
+    assert seen(found, "continuing").found == "by prefill: goes on"
+    assert found.offers == {"steps", "prefill", "logprobs", "schema"}
+    assert seen(found, "stop strings").state == ("good" if names else "weak")
+
+
+async def test_what_had_to_be_changed_for_a_server_is_told() -> None:
+    found = await examined(FakeServer(well(), refuses={"top_k": "top_k is unknown"}), JUDGING)
+    assert seen(found, "completions").means == "changed for this server: dropped top_k"
 
 
 async def test_a_stop_string_that_is_taken_and_ignored_is_seen() -> None:
@@ -129,6 +156,12 @@ async def test_log_probabilities_are_counted(given: dict[str, Any] | None, words
     found = await examined(FakeServer(well(lambda body: spoilt if "logprobs" in body else None)))
     assert seen(found, "log-probabilities").found == words
     assert ("logprobs" in found.offers) is offered
+
+
+async def test_a_schema_is_not_blamed_for_a_thought_that_used_all_tokens() -> None:
+    thinks = {"content": None, "reasoning": "the sea …", "finish_reason": "length"}
+    found = await examined(FakeServer(well(lambda body: thinks if "response_format" in body else None)))
+    assert seen(found, "JSON Schema").state == "unknown"
 
 
 def _draft(body: Body, text: str) -> Reply | None:
@@ -242,3 +275,32 @@ async def test_a_judge_on_the_policys_server_is_sent_its_key() -> None:
         found = await examine("judge", asked, Keys("right-and-long"), JUDGING)
     assert found.runs
     assert {body["model"] for body in server.bodies} == {"j"}
+
+
+NEEDED = frozenset({"logprobs"})
+
+
+async def test_log_probabilities_of_the_reward_model_are_enough() -> None:
+    async with FakeServer("4") as policy, FakeServer(well()) as prm:
+        asked = settings(policy, prm=RoleOptions(None, prm.url))
+        async with connect(asked, needs=NEEDED) as there:
+            assert [found.role for found in there.servers] == ["policy", "judge", "prm"]
+
+
+async def test_a_need_that_nobody_meets_names_both_sides() -> None:
+    async with FakeServer("4") as policy:
+        with pytest.raises(UsageError, match=f"the recipe needs logprobs; {policy.url} .* without logprobs"):
+            async with connect(settings(policy), needs=NEEDED):
+                pass
+
+
+async def test_a_trial_that_fails_for_another_reason_refuses_nothing() -> None:
+    async with FakeServer("4") as policy:
+        policy.queue(status(400, "not today"))
+        async with connect(settings(policy), needs=NEEDED):
+            assert len(policy.bodies) == 1
+
+
+async def test_a_recipe_without_needs_is_not_tried_out() -> None:
+    async with FakeServer("4") as policy, connect(settings(policy)):
+        assert not policy.bodies

@@ -1,0 +1,51 @@
+"""Whether the servers do what a recipe needs: compared before the first call of a search.
+
+What a kind of server can do at best is in a table; here it is looked at, where a token shows it. Knows: which needs
+a trial can settle. Does not know: recipes.
+"""
+
+from collections.abc import Iterable
+
+from mctsr.errors import ServerError, UsageError
+from mctsr.lm.base import LM, Role
+
+from .extras import LOGPROBS, logprobs
+from .finding import Bench
+
+
+async def lacking(lm: LM, needs: frozenset[str], roles: Iterable[Role]) -> frozenset[str]:
+    """Return the needs that are not met.
+
+    Args:
+        lm: The models.
+        needs: Words of `LM.offers`.
+        roles: The roles that are seated; log-probabilities of one of them are enough, since a need does not say whose.
+    """
+    missing = needs - lm.offers
+    if needs & LOGPROBS - missing and not await _any_logprobs(lm, roles):
+        missing |= LOGPROBS
+    return missing
+
+
+async def _any_logprobs(lm: LM, roles: Iterable[Role]) -> bool:
+    for role in roles:
+        try:
+            (finding,) = await logprobs(Bench(lm, role))
+        except (ServerError, UsageError):
+            # It cannot be told now; the search itself will say what is wrong.
+            return True
+        if not finding.lacks:
+            return True
+    return False
+
+
+def refusal(needs: frozenset[str], missing: frozenset[str], servers: Iterable[str]) -> UsageError:
+    """Return what is said of a recipe whose needs are not met; both sides are named."""
+    return UsageError(
+        f"the recipe needs {_listed(needs)}; {', '.join(dict.fromkeys(servers))} was found without "
+        f"{_listed(missing)}; choose another recipe or server (mctsr doctor shows what a server does)"
+    )
+
+
+def _listed(words: frozenset[str]) -> str:
+    return ", ".join(sorted(words)) or "nothing"

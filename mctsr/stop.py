@@ -59,22 +59,22 @@ def rollouts_done(n: int) -> Stopper:
     return lambda tree, ledger: "rollouts" if ledger.asks >= n else None
 
 
-def solutions_done(n: int) -> Stopper:
-    """Stop when `n` solutions were finished with an answer, in a search over steps; 0 switches it off.
+def paths_done(n: int) -> Stopper:
+    """Stop when `n` paths of a tree have come to their ends; 0 switches it off.
 
-    An ask may finish several, so there may be more.
+    A path ends in a node that can never grow: a finished solution, the last step allowed, a reply that led nowhere.
+    Ends that were born of one ask count once: they are one path with the alternatives for its last step.
 
     Raises:
         RecipeError: `n` is negative.
     """
     if n < 0:
-        raise RecipeError(f"solutions is {n}; it is a number of finished solutions, 0 for off")
+        raise RecipeError(f"paths is {n}; it is a number of paths that came to an end, 0 for off")
 
     def stop(tree: Tree, ledger: Ledger) -> str | None:
         if not n or len(tree.ended) < n:
             return None
-        states = (tree.states[node] for node in tree.ended)
-        return "solutions" if sum(s.step and s.answer is not None for s in states) >= n else None
+        return "paths" if len({tree.states[node].ask for node in tree.ended}) >= n else None
 
     return stop
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mctsr.answer import best_value, finalists, first, last, majority, weighted_vote
+from mctsr.answer import best_finalist, best_value, finalists, first, last, majority, weighted_vote
 from mctsr.backup import OwnValue
 from mctsr.tree import Sample, State, Tree
 
@@ -138,3 +138,62 @@ def test_the_last_of_the_front_counts_or_else_the_first_answer() -> None:
 def test_the_first_answer_is_the_first_the_model_gave_also_when_it_says_nothing() -> None:
     assert first(grown((None, 5), ("2", 5))) == (None, 0, "first")
     assert first(grown(("1", 5), planted=(0,))) == (None, None, "none")
+
+
+# Trees of steps
+
+
+def stepped(*nodes: tuple[int, str | None, float | None], front: tuple[int, ...] = ()) -> Tree:
+    """Make steps of parents, answers and values below an empty root, which is node 0."""
+    tree = Tree()
+    tree.add(-1, State("", step=True))
+    for i, (parent, answer, value) in enumerate(nodes, 1):
+        tree.add(parent, State(f"step {i}", answer, step=True))
+        if value is not None:
+            tree.judged(i, (Sample(value, value),))
+            OwnValue()(tree, i)
+    tree.front = list(front)
+    return tree
+
+
+RULES = (first, last, best_value, best_finalist, majority, weighted_vote(0, 1))
+
+
+def test_steps_on_the_way_never_speak_however_good_they_are() -> None:
+    tree = stepped((0, None, 0.9), (1, None, 0.8), (1, "5", 0.1))
+    for front in ((), (1, 2), (2,), (0,), (1, 3), (3, 2)):
+        tree.front = list(front)
+        assert {answerer(tree).node for answerer in RULES} == {3}
+        assert finalists(tree) == [3]
+
+
+def test_a_tree_in_which_nothing_was_finished_has_no_answer() -> None:
+    for tree in (stepped(), stepped((0, None, 0.9), (1, None, 0.8), front=(1, 2))):
+        for answerer in RULES:
+            assert answerer(tree)[:2] == (None, None)
+        assert finalists(tree) == []
+
+
+def test_the_first_of_steps_is_the_first_solution_that_was_finished() -> None:
+    assert first(stepped((0, None, 0.9), (0, "7", 0.1), (1, "5", 0.8))) == ("7", 2, "first")
+
+
+def test_a_front_without_a_solution_gives_its_votes_to_those_finished_earlier() -> None:
+    tree = stepped((0, None, 0.9), (0, "7", 0.1), (0, "5", 0.8), front=(1, 1))
+    assert finalists(tree) == [2, 3]
+    assert best_finalist(tree) == ("5", 3, "best of the front")
+    tree.front = [1, 2]
+    assert finalists(tree) == [2]
+    assert best_finalist(tree) == ("7", 2, "best of the front")
+    assert best_value(tree).node == 3
+
+
+def test_the_best_finalist_without_a_front_is_the_best_value() -> None:
+    tree = grown(("1", 5), ("2", 7), (None, 9))
+    assert best_finalist(tree) == best_value(tree) == ("2", 1, "best value")
+
+
+def test_who_votes_can_be_said() -> None:
+    tree = grown(("1", 90), ("2", 10), ("2", 20))
+    assert weighted_vote(-100, 100, lambda tree: [0])(tree).answer == "1"
+    assert weighted_vote(-100, 100, lambda tree: [])(tree) == ("1", 0, "first (nothing scored)")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mctsr.errors import RecipeError
 from mctsr.lm.base import Tally, Usage
 from mctsr.parts import Ledger
-from mctsr.stop import Limits, first_of, max_depth, never, no_gain, rollouts_done
+from mctsr.stop import Limits, first_of, max_depth, never, no_gain, paths_done, rollouts_done
 from mctsr.tree import State, Tree
 
 EMPTY = Tree()
@@ -121,3 +121,22 @@ def test_limits_are_met_at_their_number_and_passed_beyond_it(
 ) -> None:
     assert limits.met(ledger) == met
     assert limits.overshoot(ledger) == over
+
+
+def test_paths_count_their_ends_and_siblings_once() -> None:
+    tree = Tree()
+    for ask, parent in enumerate((-1, 0, 0, 1, 1)):
+        tree.add(parent, State(f"step {ask}", ask=[0, 1, 1, 2, 2][ask], step=True))
+    assert paths_done(1)(tree, Ledger()) is None
+    tree.end(3, "finished")
+    tree.end(4, "max steps")
+    assert [paths_done(n)(tree, Ledger()) for n in (0, 1, 2)] == [None, "paths", None]
+    tree.end(2, "empty reply")
+    assert [paths_done(n)(tree, Ledger()) for n in (0, 2, 3)] == [None, "paths", None]
+
+
+def test_there_are_no_fewer_paths_than_none() -> None:
+    with pytest.raises(
+        RecipeError, match="paths is -1; it is a number of paths that came to an end, 0 for off"
+    ):
+        paths_done(-1)

@@ -5,6 +5,7 @@ what it costs is then at least what was counted.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 from mctsr.engine import search
 from mctsr.errors import MctsrError, RecipeError
-from mctsr.lm.base import Completion, Place, Pooled, Pooling, Request, Tally, Usage
+from mctsr.lm.base import Completion, Place, Pooled, Pooling, Request, Tally, Token, Usage
 from mctsr.lm.scripted import Scripted
 from mctsr.parts import Problem
 from mctsr.prompting import Prompts
@@ -189,23 +190,44 @@ class _Meter:
 
 def _reply(place: Place, request: Request, tokens: int) -> Completion:
     """Make up a reply that can be read: an answer, its next step, or a score that differs from call to call."""
-    tokens = min(tokens, request.max_tokens or tokens)
+    tokens, number = min(tokens, request.max_tokens or tokens), place.seed(0) % 10**6
+    if request.role != "policy" and request.logprobs is not None:
+        return Completion("", usage=Usage(_prompt_tokens(request), tokens), tokens=(_label(number),))
     if request.stop and request.role == "policy":
         # The last step holds the answer.
         tokens = min(tokens, REPLY_TOKENS // STEPS)
         done = sum(request.begun.count(stop) for stop in request.stop)
         if done + 1 < STEPS:
-            text = "step " * (tokens * CHARACTERS_A_TOKEN // len("step ")) + request.stop[0]
-            prompt = _prompt_tokens(request)
-            return Completion(text, usage=Usage(prompt, tokens), stop=request.stop[0])
-    filler = "step " * (tokens * CHARACTERS_A_TOKEN // len("step "))
-    number = place.seed(0) % 90
+            return _written(
+                request, f"Step {number}: {_filler(tokens)}{request.stop[0]}", tokens, request.stop[0]
+            )
     if request.role == "judge":
-        text = f'{{"reason": "{filler}", "score": {number}}}'
+        # Such a number lies on every judge's scale.
+        text = f'{{"reason": "{_filler(tokens)}", "score": {number % 90 / 10}}}'
     else:
-        text = f"{filler}The final answer is \\boxed{{{number}}}"
-    end = "" if request.begun or request.stop else None
-    return Completion(text, usage=Usage(_prompt_tokens(request), tokens), stop=end)
+        text = f"{_filler(tokens)}The final answer is \\boxed{{{number % 90}}}"
+    return _written(request, text, tokens, "" if request.begun or request.stop else None)
+
+
+def _written(request: Request, text: str, tokens: int, end: str | None) -> Completion:
+    """Make a reply of a text, as one token if any are asked for: nobody counts them."""
+    whole = () if request.logprobs is None else (Token(text, -0.1 * tokens * (1 + len(text) % 7)),)
+    return Completion(text, usage=Usage(_prompt_tokens(request), tokens), stop=end, tokens=whole)
+
+
+def _label(number: int) -> Token:
+    """Make a token that any judge's labels are read from."""
+    good = (1 + number % 90) / 100
+    top = tuple(
+        (text, math.log(chance))
+        for chance, pair in ((good, "Yes +"), (1 - good, "No -"))
+        for text in pair.split()
+    )
+    return Token("Yes", top[0][1], None, top)
+
+
+def _filler(tokens: int) -> str:
+    return "step " * (tokens * CHARACTERS_A_TOKEN // len("step "))
 
 
 def _prompt_tokens(request: Request) -> int:

@@ -1,0 +1,1 @@
+"""Recipes that grow a tree of steps, one node at a time."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 # fmt: off
 if TYPE_CHECKING:
-    from mctsr.answer import best_value, finalists, first, last, majority, weighted_vote
+    from mctsr.answer import best_finalist, best_value, finalists, first, last, majority, weighted_vote
     from mctsr.backup import (
         DecayedSum,
         DeepSearch,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mctsr.expand.answer import Answer
     from mctsr.expand.boundary import Boundary, read_boundary, split
     from mctsr.expand.drafts import plain_answer, together, whole_answer
+    from mctsr.expand.priors import LikelihoodPriors
     from mctsr.expand.refine import REFUSAL, SelfRefine
     from mctsr.expand.step import Steps
     from mctsr.grading import extract_answer
@@ -114,11 +115,11 @@ if TYPE_CHECKING:
     )
     from mctsr.select.step_code import step_code, step_form
     from mctsr.select.thompson import Beta, Gaussian, Thompson, thompson_beta, thompson_gaussian
-    from mctsr.stop import Limits, first_of, max_depth, never, no_gain, rollouts_done
+    from mctsr.stop import Limits, first_of, max_depth, never, no_gain, paths_done, rollouts_done
     from mctsr.tree import Sample, State, Tree
 
 _HOME = {
-    "mctsr.answer": ("best_value", "finalists", "first", "last", "majority", "weighted_vote"),
+    "mctsr.answer": ("best_finalist", "best_value", "finalists", "first", "last", "majority", "weighted_vote"),
     "mctsr.backup": (
         "DecayedSum", "DeepSearch", "DeepSearchCode", "HalfOwnHalfBestChild", "LlamaBerry", "Max",
         "McNest", "MctsrCode", "Mean", "MeanOfEnds", "MedS3Comp", "MinimumOfSteps", "OwnValue",
@@ -135,6 +136,7 @@ _HOME = {
     "mctsr.expand.drafts": ("plain_answer", "together", "whole_answer"),
     "mctsr.expand.boundary": ("Boundary", "read_boundary", "split"),
     "mctsr.expand.refine": ("REFUSAL", "SelfRefine"),
+    "mctsr.expand.priors": ("LikelihoodPriors",),
     "mctsr.expand.step": ("Steps",),
     "mctsr.grading": ("extract_answer",),
     "mctsr.judge.self_reward": ("SelfReward", "fifty_from_95", "lose_50_above_95", "read_score"),
@@ -174,7 +176,7 @@ _HOME = {
     ),
     "mctsr.select.step_code": ("step_code", "step_form"),
     "mctsr.select.thompson": ("Beta", "Gaussian", "Thompson", "thompson_beta", "thompson_gaussian"),
-    "mctsr.stop": ("Limits", "first_of", "max_depth", "never", "no_gain", "rollouts_done"),
+    "mctsr.stop": ("Limits", "first_of", "max_depth", "never", "no_gain", "paths_done", "rollouts_done"),
     "mctsr.tree": ("Sample", "State", "Tree"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
@@ -184,22 +186,22 @@ __all__ = [  # noqa: RUF022
     "Chain", "ChatTokenPrm", "Choose", "Completion", "ContextOverflow", "DecayedSum", "DeepSearch",
     "DeepSearchCode", "DeepSearchJump", "Descent", "Draft", "Expander", "Fault", "Frontier",
     "FrontierDeepSearch", "Gaussian", "GenPrm", "Grave", "Gumbel", "HalfOwnHalfBestChild", "Judge", "LM",
-    "Ledger", "Limits", "LlamaBerry", "LlmJudge", "Max", "McEstimate", "McNest", "Mcps", "MctsrCode",
-    "MctsrError", "Mean", "MeanOfEnds", "MedS3Comp", "Message", "MinimumOfSteps", "OmegaPrm", "Outcome",
-    "OwnValue", "Particles", "Path", "PathNode", "Place", "Pooled", "Pooling", "Problem",
-    "ProductOfSteps", "Prompts", "QwenPrm", "REFUSAL", "Recipe", "RecipeError", "Refused", "Request",
-    "RootNoise", "Rule", "Sample", "Scripted", "Selected", "Selector", "SelfCertainty", "SelfRefine",
-    "SelfReward", "SeqRm", "ServerError", "ServerGone", "State", "Steps", "Stopper", "Stored", "Subtrees",
-    "ThinkPrm", "Thompson", "Token", "TokenPrm", "ToolVerify", "Tree", "Unscored", "Usage", "UsageError",
-    "Verdict", "VisitWeighted", "Weight", "Widening", "among_top", "anyone", "best_value", "by_value",
-    "extract_answer", "fifty_from_95", "finalists", "first", "first_of", "greedy", "half_min_mean",
-    "i_mcts", "importance", "last", "lose_50_above_95", "majority", "max_depth", "mean", "nash", "never",
-    "no_gain", "openr_prm", "pairwise_importance", "plain_answer", "puct", "puct_alphazero",
-    "puct_masprm_inference", "read_boundary", "read_score", "rollouts_done", "search", "split",
-    "step_code", "step_form", "thompson_beta", "thompson_gaussian", "together", "top_k", "uct",
-    "uct_deepsearch", "uct_grounded_prm", "uct_llama_berry", "uct_masprm", "uct_masprm_inference",
-    "uct_mc_nest", "uct_mctsr", "uct_mctsr_code", "uct_meds3", "uct_prior", "uct_rap", "uct_rest_mcts",
-    "uct_rstar_math", "weighted_vote", "whole_answer",
+    "Ledger", "LikelihoodPriors", "Limits", "LlamaBerry", "LlmJudge", "Max", "McEstimate", "McNest",
+    "Mcps", "MctsrCode", "MctsrError", "Mean", "MeanOfEnds", "MedS3Comp", "Message", "MinimumOfSteps",
+    "OmegaPrm", "Outcome", "OwnValue", "Particles", "Path", "PathNode", "Place", "Pooled", "Pooling",
+    "Problem", "ProductOfSteps", "Prompts", "QwenPrm", "REFUSAL", "Recipe", "RecipeError", "Refused",
+    "Request", "RootNoise", "Rule", "Sample", "Scripted", "Selected", "Selector", "SelfCertainty",
+    "SelfRefine", "SelfReward", "SeqRm", "ServerError", "ServerGone", "State", "Steps", "Stopper",
+    "Stored", "Subtrees", "ThinkPrm", "Thompson", "Token", "TokenPrm", "ToolVerify", "Tree", "Unscored",
+    "Usage", "UsageError", "Verdict", "VisitWeighted", "Weight", "Widening", "among_top", "anyone",
+    "best_finalist", "best_value", "by_value", "extract_answer", "fifty_from_95", "finalists", "first",
+    "first_of", "greedy", "half_min_mean", "i_mcts", "importance", "last", "lose_50_above_95", "majority",
+    "max_depth", "mean", "nash", "never", "no_gain", "openr_prm", "pairwise_importance", "paths_done",
+    "plain_answer", "puct", "puct_alphazero", "puct_masprm_inference", "read_boundary", "read_score",
+    "rollouts_done", "search", "split", "step_code", "step_form", "thompson_beta", "thompson_gaussian",
+    "together", "top_k", "uct", "uct_deepsearch", "uct_grounded_prm", "uct_llama_berry", "uct_masprm",
+    "uct_masprm_inference", "uct_mc_nest", "uct_mctsr", "uct_mctsr_code", "uct_meds3", "uct_prior",
+    "uct_rap", "uct_rest_mcts", "uct_rstar_math", "weighted_vote", "whole_answer",
 ]
 # fmt: on
 

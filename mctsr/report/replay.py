@@ -1,9 +1,11 @@
 """What a search would have answered at every moment, from the recorded events and without the recipe's code.
 
-Knows how trees are written down, and four ways of answering that the record suffices for. A moment is a fold: what
-one ask brought cannot be taken apart, so recipes that ask for everything at once have a single moment.
+Knows how trees are written down, and five ways of answering that the record suffices for. A moment is a fold: what
+one ask brought cannot be taken apart, so recipes that ask for everything at once have a single moment. In a tree of
+steps only those that finished a solution with an answer have a say.
 """
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -13,9 +15,11 @@ from mctsr.grading import normal_form
 from mctsr.runs.records import FoldedRecord, NodeRecord, TreeRecord
 
 VALUE, LAST, FIRST, MAJORITY = "best value", "last of the front", "first answer", "majority so far"
+FRONT = "best of the front"
 
 _WAYS: Mapping[str, str] = {
     "best value": VALUE,
+    "best of the front": FRONT,
     "first (nothing scored)": VALUE,
     "last": LAST,
     "first": FIRST,
@@ -38,7 +42,7 @@ def way_of(selected_by: str) -> str:
 
 
 def replay(tree: TreeRecord, way: str) -> list[Moment]:
-    """Return every moment of a recorded search, in order, answered in one of the four ways."""
+    """Return every moment of a recorded search, in order, answered in one of the five ways."""
     state, tokens, moments = _State(tree["nodes"]), 0, []
     answer = _ANSWERS[way]
     for event in tree["events"]:
@@ -68,7 +72,15 @@ class _Votes:
 
 
 class _State:
-    """A tree's numbers between two folds."""
+    """A tree's numbers between two folds: who has a say, and with what.
+
+    Attributes:
+        nodes: The record.
+        first: The first to have a say; nobody planted ever has.
+        front: Those of the population that are whole answers or finished solutions, planted ones among them.
+        values: The latest value of each node.
+        scored: Those with a say that were judged.
+    """
 
     def __init__(self, nodes: Sequence[NodeRecord]) -> None:
         self.nodes = nodes
@@ -83,21 +95,23 @@ class _State:
 
     def fold(self, event: FoldedRecord) -> None:
         """Take in what a fold changed."""
-        for node in self._written(event["born"]):
-            if self.first is None and self.nodes[node]["text"]:
-                self.first = node
+        for node in self._speaking(event["born"]):
+            self.first = node if self.first is None else self.first
             self._vote(self.all_votes, node)
-        for node in self._written(event["judged"]):
+        for node in self._speaking(event["judged"]):
             if node not in self.scored:
                 self.scored.add(node)
                 self._vote(self.scored_votes, node)
         self.values.update((node, value) for node, _, value in event["changed"])
         for node in {*event["judged"], *(row[0] for row in event["changed"])} & self.scored:
             self._push(node)
-        self.front = event["front"]
+        self.front = [node for node in event["front"] if self._whole(node)]
 
-    def _written(self, ids: Iterable[int]) -> Iterable[int]:
-        return (node for node in ids if not self.nodes[node]["planted"])
+    def _whole(self, node: int) -> bool:
+        return not self.nodes[node].get("step") or self.nodes[node]["answer"] is not None
+
+    def _speaking(self, ids: Iterable[int]) -> Iterable[int]:
+        return (node for node in ids if not self.nodes[node]["planted"] and self._whole(node))
 
     def _vote(self, votes: _Votes, node: int) -> None:
         if (group := self.group(node)) is not None:
@@ -126,6 +140,11 @@ class _State:
                 return heap[0][1]
         return None
 
+    @property
+    def voters(self) -> list[int]:
+        """Those of the front that were not planted, a node as often as it has copies."""
+        return [node for node in self.front if not self.nodes[node]["planted"]]
+
     def answer(self, node: int | None) -> str | None:
         return None if node is None else self.nodes[node]["answer"]
 
@@ -135,18 +154,31 @@ def _best_value(state: _State) -> str | None:
     return state.answer(state.first if best is None else best)
 
 
+def _best_of_front(state: _State) -> str | None:
+    """Take the best of the front, with an answer before any without; where it holds none, the best value."""
+    if not state.front:
+        return _best_value(state)
+    scored = [node for node in state.voters if node in state.scored]
+    answered = [node for node in scored if state.nodes[node]["answer"] is not None]
+    best = max(answered or scored, key=lambda node: _or_least(state.values.get(node)), default=state.first)
+    return state.answer(best)
+
+
+def _or_least(value: float | None) -> float:
+    return -math.inf if value is None else value
+
+
 def _last(state: _State) -> str | None:
-    front = [node for node in state.front if not state.nodes[node]["planted"]]
+    front = state.voters
     return state.answer(front[-1] if front else state.first)
 
 
 def _majority(state: _State) -> str | None:
-    """Let the front vote; without one every scored node; where nothing is scored, all."""
-    front = [node for node in state.front if not state.nodes[node]["planted"]]
+    """Let the front vote; where it holds none every scored node; where nothing is scored, all."""
     if not state.front:
         return state.answer((state.scored_votes if state.scored else state.all_votes).winner())
     votes: dict[int, list[int]] = {}
-    for node in front:
+    for node in state.voters:
         if (group := state.group(node)) is not None:
             votes.setdefault(group, []).append(node)
     return state.answer(max(votes.values(), key=len)[0]) if votes else None
@@ -154,6 +186,7 @@ def _majority(state: _State) -> str | None:
 
 _ANSWERS: Mapping[str, Callable[[_State], str | None]] = {
     VALUE: _best_value,
+    FRONT: _best_of_front,
     LAST: _last,
     FIRST: lambda state: state.answer(state.first),
     MAJORITY: _majority,

@@ -9,5 +9,5 @@ from mctsr.stop import never
 
 
 def zero_shot() -> Recipe:
-    """Ask once; the baseline of everything, and the first call of every other recipe."""
+    """Ask once; the baseline of everything, and the first call of every recipe of whole answers."""
     return Recipe(Answer(), None, Frontier(1), OwnValue(), never(), first)

@@ -25,15 +25,15 @@ from mctsr.runs.layout import RUN, ensure_free
 from mctsr.runs.progress import Overheard
 from mctsr.runs.records import ResultRecord
 from mctsr.runs.writer import RunWriter
+from mctsr.view.steps import solution
 from mctsr.view.words import counted, short_model
 
 from .report import draw_report
 from .screen.live import Watch, telling
 from .screen.render import Screen, one_line, talk
 
-DONE, FAILED = 0, 1
+DONE, FAILED, SIGNALLED = 0, 1, 128
 _NAME_BYTES, _LONGEST_NAME = 160, 255
-SIGNALLED = 128
 
 Opening = Callable[[Connected], RunWriter]
 """Begins a run, or goes on with one, once it is known who answers."""
@@ -133,7 +133,7 @@ async def _solve(plan: Plan, keys: Keys, opening: Opening, watch: Watch, signals
         watch.phase(
             "starting the model" if any(role.starts_here for role in roles) else "waiting for the server"
         )
-        async with connect(settings, keys, needs=plan.recipe.needs) as connected:
+        async with connect(settings, keys, needs=plan.recipe.needs, wishes=plan.recipe.wishes) as connected:
             for notice in connected.notices:
                 watch.say(f"notice: {notice}")
             overheard = connected._replace(models=Overheard(connected.models, watch))
@@ -222,9 +222,8 @@ def _is_question(plan: Plan) -> bool:
 
 def _answer(run: Run, result: ResultRecord) -> str:
     tree = run.tree(result["id"])
-    if tree["selected"] is not None:
-        return tree["nodes"][tree["selected"]]["text"]
-    return result["answers"]["selected"] or ""
+    node = tree["selected"]
+    return (result["answers"]["selected"] or "") if node is None else solution(tree["nodes"], node)
 
 
 def _reason(

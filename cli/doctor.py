@@ -14,7 +14,7 @@ from mctsr.lm.options import check_body
 from mctsr.runs.settings import RoleOptions, Settings
 
 from . import options as o
-from .screen.findings import SCORES, draw_findings, draw_recipes, offered, users_of
+from .screen.findings import PRM, SCORES, draw_findings, draw_recipes, offered, users_of
 from .screen.render import Screen, talk
 from .solve import seated
 
@@ -98,14 +98,14 @@ async def _scores(bench: "Bench") -> list["Finding"]:
     from mctsr.lm.doctor.finding import PROBLEM, Finding, tried
     from mctsr.prompting import Prompts
 
-    llm, findings, seen = Caller(bench.lm, Prompts(), PROBLEM, 0), list[Finding](), SCORES
+    llm, findings, seen = Caller(bench.lm, Prompts(), PROBLEM, 0), list[Finding](), SCORES | PRM
     for name in [name for name, protocol in PROTOCOLS.items() if protocol.endpoint in SCORES]:
         findings.append(await _score(name, llm, seen))
     if all(finding.state == "unknown" for finding in findings):
         # Nothing gives scores by an endpoint of its own: perhaps a model that writes labels.
         for probe_name, probe in LABELS:
             findings += await tried(probe_name, probe, bench)
-        seen = frozenset[str]().union(*(finding.gives for finding in findings))
+        seen = PRM.union(*(finding.gives for finding in findings))
         for name in [name for name, protocol in PROTOCOLS.items() if protocol.endpoint not in SCORES]:
             findings.append(await _score(name, llm, seen))
     if not any(finding.probe in PROTOCOLS and finding.state == "good" for finding in findings):
@@ -120,7 +120,9 @@ async def _score(name: str, llm: "Caller", seen: frozenset[str]) -> "Finding":
     from mctsr.lm.doctor.finding import Finding, State
 
     protocol = PROTOCOLS[name]
-    if missing := protocol.needs - seen:
+    # A chat shows nothing of a model that reads plain text; it may not even have a template.
+    missing = frozenset() if protocol.endpoint == "completions" else protocol.needs - seen
+    if missing:
         return Finding(name, f"not tried: without {', '.join(sorted(missing))}", "unknown")
     trial, gives = await try_protocol(name, llm), frozenset({protocol.endpoint}) & SCORES
     if trial.fault:
@@ -131,7 +133,7 @@ async def _score(name: str, llm: "Caller", seen: frozenset[str]) -> "Finding":
         )
     scores = ", ".join(f"{score:.3g}" for score in trial.scores)
     what = "the solution" if protocol.scores == 1 else f"{protocol.scores} steps"
-    return Finding(name, f"{len(trial.scores)} scores for {what}: {scores}", gives=gives)
+    return Finding(name, f"{len(trial.scores)} scores for {what}: {scores}", gives=gives | PRM)
 
 
 def _record(

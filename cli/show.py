@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mctsr.errors import RunError
+from mctsr.view.steps import digits
 from mctsr.view.words import counted, ending
 
 from .config import whole
 from .options import OUTPUT, Json, option
 from .runs import RUNS, RunName, RunsDir, open_run
+from .screen.node import draw_node, said, section
 from .screen.render import (
     DOUBT,
     HEAD,
@@ -29,7 +31,6 @@ from .screen.render import seconds as duration
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
-    from mctsr.view.node import NodeView
     from mctsr.view.problems import ProblemView
     from mctsr.view.tree import Line as NodeLine
     from mctsr.view.tree import TreeView
@@ -104,9 +105,9 @@ def _row(view: "ProblemView") -> Line:
         Span(str(view.number), QUIET),
         Span(one_line(result["id"]), STRONG),
         Span(word, verdict_style(word)),
-        _answer(answers["selected"]),
-        Span(_answer(answers["first"]), verdict_style(view.verdicts["first"])),
-        Span(_answer(view.gold), QUIET),
+        said(answers["selected"]),
+        Span(said(answers["first"]), verdict_style(view.verdicts["first"])),
+        Span(said(view.gold), QUIET),
         str(result["counts"]["nodes"]),
         one_line(ending(result["stopped"])),
     ]
@@ -132,16 +133,19 @@ def _tree(screen: Screen, run: "Run", id: str, *, json: bool) -> None:
     screen.line()
     _facts(screen, problem, view.choice(problem.result["selected_by"]))
     screen.line()
+    if view.solution:
+        section(screen, f"selected solution, the steps down to node {view.selected}", view.solution.rstrip())
+        screen.line()
     _draw(screen, view)
 
 
 def _facts(screen: Screen, view: "ProblemView", choice: str) -> None:
     answers, word = view.result["answers"], view.verdicts["selected"]
-    first = f"first {_answer(answers['first'])} {view.verdicts['first']}"
+    first = f"first {said(answers['first'])} {view.verdicts['first']}"
     gold = "" if view.gold is None else f" · gold {one_line(view.gold)}"
     screen.line(
         "selected ",
-        Span(_answer(answers["selected"]), STRONG),
+        Span(said(answers["selected"]), STRONG),
         Span(f" {word}", verdict_style(word)),
         f" ({one_line(choice)}) · {first}{gold}",
         wrap=True,
@@ -164,6 +168,8 @@ def _draw(screen: Screen, view: "TreeView") -> None:
         Column("", least=8, spare=True),
         Column("rewards", least=12, spare=True),
     ]
+    if view.stepwise:
+        columns.append(Column("step", least=12))
     heading, *rows = layout(columns, [_cells(line) for line in view.lines], screen.width)
     screen.line(*heading)
     for line, row in zip(view.lines, rows, strict=True):
@@ -183,17 +189,18 @@ def _draw(screen: Screen, view: "TreeView") -> None:
 
 
 def _cells(line: "NodeLine") -> Line:
-    node, style = line.node, STRONG if line.on_path else ""
-    return [
+    node, style, verdict = line.node, STRONG if line.on_path else "", "" if line.on_the_way else line.verdict
+    cells: Line = [
         Span(f"{line.graph} {node['id']}", style),
         "-" if node["parent"] is None else str(node["parent"]),
-        Span(number(node["value"]), style),
+        Span(number(node["value"], digits(node)), style),
         str(node["visits"]),
-        Span(_answer(node["answer"]), style),
-        Span(line.verdict, verdict_style(line.verdict)),
+        Span(said(node["answer"]), style),
+        Span(verdict, verdict_style(verdict)),
         Span(", ".join(line.flags), STRONG if line.selected else QUIET),
-        " ".join(number(reward) for reward in line.rewards) or "-",
+        " ".join(number(reward, digits(node)) for reward in line.rewards) or "-",
     ]
+    return [*cells, Span(one_line(node["text"].strip()), style)] if node.get("step") else cells
 
 
 def _node(screen: Screen, run: "Run", id: str, number_: int, *, json: bool) -> None:
@@ -207,41 +214,4 @@ def _node(screen: Screen, run: "Run", id: str, number_: int, *, json: bool) -> N
     if json:
         screen.json(view.as_dict())
         return
-    _node_facts(screen, id, view)
-    _node_texts(screen, view)
-
-
-def _node_facts(screen: Screen, id: str, view: "NodeView") -> None:
-    node = view.node
-    marks = "".join(f" · {flag}" for flag in view.flags)
-    screen.line(Span(one_line(id), STRONG), Span(f" node {node['id']}", STRONG), marks)
-    screen.line(view.place, wrap=True)
-    screen.line(one_line(view.fate), wrap=True)
-    word = Span(view.verdict, verdict_style(view.verdict))
-    screen.line(f"Q {number(node['value'])} · N {node['visits']} · answer {_answer(node['answer'])} ", word)
-    if view.why:
-        screen.line(Span(f"graded: {one_line(view.why)}", QUIET), wrap=True)
-    if len(view.moments) > 1:
-        steps = ", ".join(f"ask {m.ask}: Q {number(m.value)} N {m.visits}" for m in view.moments)
-        screen.line(Span(f"history: {steps}", QUIET), wrap=True)
-
-
-def _node_texts(screen: Screen, view: "NodeView") -> None:
-    node = view.node
-    for name, text in node["work"].items():
-        _section(screen, name, text)
-    _section(screen, "answer in full", node["text"])
-    for heading, sample in zip(view.rewards, node["samples"], strict=True):
-        _section(screen, heading, sample["text"])
-    for reason, ask in zip(node["unscored"], view.unscored_by, strict=True):
-        _section(screen, f"unscored, ask {ask}", reason)
-
-
-def _section(screen: Screen, name: str, text: str) -> None:
-    screen.line()
-    screen.line(Span(one_line(name), HEAD))
-    screen.text(text, indent="  ")
-
-
-def _answer(answer: str | None) -> str:
-    return one_line(answer or "") or "-"
+    draw_node(screen, id, view)

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import TypeVar
 
 from mctsr.errors import PromptError, ServerError
-from mctsr.lm.base import LM, Completion, Message, Place, Pooled, Pooling, Request, Role, Tally
+from mctsr.lm.base import LM, Completion, Message, Place, Pooled, Pooling, Request, Role, Tally, offered_by
 from mctsr.prompting import Prompts
 
 T = TypeVar("T")
@@ -58,6 +58,10 @@ class Caller:
         self._problem = problem
         self._ask = ask
         self.tally = Tally()
+
+    def offers(self, role: Role = "policy") -> frozenset[str]:
+        """Return what the model of a role can be asked for beyond plain chat, in the words of `LM.offers`."""
+        return offered_by(role, self._lm.offers)
 
     def ask(
         self,

@@ -16,9 +16,9 @@ from typing import NamedTuple, Protocol
 
 from mctsr.caller import Caller
 from mctsr.draws import CHOOSING, FOLDING, Dice
-from mctsr.errors import RecipeError, UsageError
+from mctsr.errors import RecipeError
 from mctsr.kernels.node import NONE
-from mctsr.lm.base import LM, Tally
+from mctsr.lm.base import LM, Tally, unoffered
 from mctsr.parts import Ask, Ledger, Path, Problem
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
@@ -96,10 +96,7 @@ async def search(
         Refused, ServerGone: The run cannot go on.
     """
     if missing := recipe.needs - lm.offers:
-        raise UsageError(
-            f"the recipe needs {sorted(missing)} from the model, the server offers {sorted(lm.offers)}; "
-            "choose another recipe or server"
-        )
+        raise unoffered(missing, lm.offers)
     prompts, limits = prompts or Prompts(), limits or Limits()
     loop = _Search(problem, recipe, lm, seed, prompts, limits, watch, decisions)
     try:

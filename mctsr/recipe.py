@@ -53,3 +53,9 @@ class Recipe:
     def needs(self) -> frozenset[str]:
         """What the expander and the judge need from the model together."""
         return self.expander.needs | (self.judge.needs if self.judge else frozenset())
+
+    @property
+    def wishes(self) -> frozenset[str]:
+        """What a judge makes use of where its model offers it, and does without where not; few judges say so."""
+        found: frozenset[str] = getattr(self.judge, "wishes", frozenset())
+        return found

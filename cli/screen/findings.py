@@ -24,6 +24,9 @@ _SHOWN = 3
 SCORES = frozenset({"pooling", "classify"})
 """What a reward model offers."""
 
+PRM = frozenset({"prm"})
+"""That there is one, and that it gives scores."""
+
 
 def draw_findings(
     screen: Screen, found: Sequence["Examined"], recipes: Sequence["Needs"], given: Mapping[str, str]
@@ -77,7 +80,7 @@ def draw_recipes(screen: Screen, recipes: Sequence["Needs"], offers: frozenset[s
     """Write which recipes can run with their default arguments, and in one line each what the others miss."""
     missing: dict[str, list[str]] = {}
     for recipe in recipes:
-        why = recipe.unknown or ", ".join(sorted(recipe.words - offers))
+        why = recipe.unknown or _without(recipe.words - offers)
         missing.setdefault(why, []).append(recipe.name)
     screen.line(
         Span("can run, with their defaults  ", STRONG),
@@ -88,6 +91,13 @@ def draw_recipes(screen: Screen, recipes: Sequence["Needs"], offers: frozenset[s
         screen.line(Span("cannot run  ", STRONG), one_line(f"{', '.join(names)}: without {why}"), wrap=True)
 
 
+def _without(missing: frozenset[str]) -> str:
+    """Name what is missing; a reward model by its flag, and then not its scores, too."""
+    if not missing & PRM:
+        return ", ".join(sorted(missing))
+    return ", ".join(["a reward model (--prm-base-url)", *sorted(missing - PRM - SCORES)])
+
+
 def offered(found: Sequence["Examined"]) -> frozenset[str]:
     """Return what was seen to hold where recipes look for it."""
     return frozenset[str]().union(*(_sought(each.role, each.offers) for each in found))
@@ -95,10 +105,10 @@ def offered(found: Sequence["Examined"]) -> frozenset[str]:
 
 def users_of(role: "Role", words: frozenset[str], recipes: Sequence["Needs"]) -> list[str]:
     """Return the names of the recipes that need any of the words of this role's server."""
-    return [recipe.name for recipe in recipes if recipe.words & _sought(role, words)]
+    return [recipe.name for recipe in recipes if recipe.words & _sought(role, words - PRM)]
 
 
 def _sought(role: "Role", words: frozenset[str]) -> frozenset[str]:
     """Keep the words that recipes look for at a role: scores at the reward model, all else at the policy."""
-    sought = {"policy": words - SCORES, "prm": words & SCORES}
+    sought = {"policy": words - SCORES - PRM, "prm": words & (SCORES | PRM)}
     return sought.get(role, frozenset())

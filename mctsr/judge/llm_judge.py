@@ -20,6 +20,7 @@ from .steps import HIGH, LOW, Step, gathered, sample_of, steps_of
 
 YES_OR_NO = Labels("Yes", "No")
 TOP = 10.0
+_LABELLED = frozenset({"logprobs"})
 
 
 class _Opinion(NamedTuple):
@@ -31,17 +32,17 @@ class _Opinion(NamedTuple):
 class LlmJudge:
     """Ask a chat model whether the last step is right.
 
-    The model is to say Yes or No first, and the score is the share of Yes. Where the reply holds no log-probabilities,
-    or the model wants to say something else (a model that thinks first does), it is asked for a score from 0 to 10
-    instead, a tenth of which counts: on such servers each opinion costs one token more, unless `labels` is off. What
-    cannot be read is no score.
+    The model is to say Yes or No first, and the score is the share of Yes. Where log-probabilities are not offered,
+    it is asked for a score from 0 to 10 at once, a tenth of which counts. Where the model wants to say something else
+    (one that thinks first does), it is asked so afterwards: such an opinion costs one token more, unless `labels` is
+    off. What cannot be read is no score.
 
     Attributes:
         aggregate: Makes one value of the steps' scores; an earlier step counts as it was judged, and not at all if
             it was not.
         samples: Opinions a visit. The share of Yes leaves little to chance; more than one are for scores.
         attempts: Tries at one readable opinion, the label's included.
-        labels: Whether the probability of a word is tried first.
+        labels: Whether the probability of a word is tried first, where log-probabilities are offered.
         temperature: Of scores; None leaves it to the judge's settings.
     """
 
@@ -53,6 +54,11 @@ class LlmJudge:
     needs: ClassVar[frozenset[str]] = frozenset()
     low: ClassVar[float] = LOW
     high: ClassVar[float] = HIGH
+
+    @property
+    def wishes(self) -> frozenset[str]:
+        """What it makes use of where the judge's model offers it."""
+        return _LABELLED if self.labels else frozenset()
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.attempts < 1:
@@ -74,8 +80,9 @@ class LlmJudge:
         self, values: dict[str, str], before: list[float], draft: int, number: int, llm: Caller
     ) -> Sample | Unscored:
         lost = Unscored("no score in the reply")
+        labelled = self.wishes and self.wishes <= llm.offers("judge")
         for attempt in range(self.attempts):
-            ask = _by_label if self.labels and attempt == 0 else self._by_score
+            ask = _by_label if labelled and attempt == 0 else self._by_score
             try:
                 found, text = await ask(values, llm, draft, number, attempt)
             except ServerError as error:

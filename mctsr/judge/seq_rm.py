@@ -32,7 +32,7 @@ class SeqRm:
 
     temperature: float = 4.0
     centre: float = 0.0
-    needs: ClassVar[frozenset[str]] = frozenset({"classify"})
+    needs: ClassVar[frozenset[str]] = frozenset({"prm", "classify"})
     low: ClassVar[float] = LOW
     high: ClassVar[float] = HIGH
 

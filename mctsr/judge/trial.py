@@ -30,7 +30,7 @@ class Protocol(NamedTuple):
 
     Attributes:
         make: Makes its judge with an aggregate of the steps' scores.
-        endpoint: "pooling", "classify" or "completions".
+        endpoint: "pooling", "classify", "completions" (plain text) or "chat".
         scores: How many scores the three steps must have: one each, or one for the whole.
     """
 
@@ -49,7 +49,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
         "qwen-prm": Protocol(QwenPrm, "pooling"),
         "seq-rm": Protocol(lambda _: SeqRm(), "classify", 1),
         "token-prm": Protocol(TokenPrm, "completions"),
-        "chat-token-prm": Protocol(ChatTokenPrm, "completions"),
+        "chat-token-prm": Protocol(ChatTokenPrm, "chat"),
     }
 )
 """What is tried, by the name of the judge."""

@@ -15,8 +15,8 @@ from mctsr.errors import UsageError
 from mctsr.lm.local.gguf import EMBEDDED, find_model
 
 from .address import read_address
-from .base import LogicalLM, Role
-from .doctor.needs import lacking, refusal
+from .base import LogicalLM, Role, unoffered
+from .doctor.needs import lacking, refusal, unmet_wishes
 from .gate import Gate
 from .local.embedded import EmbeddedServer
 from .options import RoleOptions, Settings, check_body
@@ -78,6 +78,7 @@ async def connect(
     keys: Keys = Keys(),  # noqa: B008  (immutable)
     *,
     needs: frozenset[str] = frozenset(),
+    wishes: frozenset[str] = frozenset(),
 ) -> AsyncIterator[Connected]:
     """Reach every server that is needed, starting the embedded model when it is asked for.
 
@@ -86,11 +87,14 @@ async def connect(
         keys: Their keys.
         needs: What the recipe needs beyond plain chat; where that is to continue begun turns, the policy's
             server is tried out for its way of doing so.
+        wishes: What its judge makes use of where the judge's server offers it, which is tried out.
 
     Raises:
         UsageError: No server was named, a name, address, key or extra body is unusable, or a need is not met.
         ServerError: A server cannot be reached, refuses the key, or is still loading.
     """
+    if "prm" in needs and settings.prm is None:
+        raise unoffered(needs, frozenset())
     for role in (settings.policy, settings.judge, settings.prm):
         check_body(role.extra_body if role else {}, keys)
     wanted, notices = concurrency(settings), []
@@ -101,18 +105,9 @@ async def connect(
         )
     async with AsyncExitStack() as stack:
         starting = _Starting(stack, settings, limit)
-        policy = await starting.server(settings.policy, keys.policy)
-        judge, judging = policy, settings.judge or settings.policy
-        if settings.judge is not None:
-            judge = await starting.other(settings.judge, keys, keys.judge)
-        seats: dict[Role, Seat] = {
-            "policy": Seat(policy, settings.policy),
-            "judge": Seat(judge, replace(judging, max_tokens=settings.judge_max_tokens)),
-        }
-        if settings.prm is not None:
-            seats["prm"] = Seat(await starting.other(settings.prm, keys, keys.prm), settings.prm)
+        seats = await starting.seats(keys)
         if needs & CONTINUING:
-            await policy.find_way(settings.policy.extra_body)
+            await seats["policy"].server.find_way(settings.policy.extra_body)
         found = [_found(role, seat) for role, seat in seats.items()]
         notices += [
             note for seat, who in zip(seats.values(), found, strict=True) for note in _doubts(seat, who)
@@ -120,6 +115,7 @@ async def connect(
         models = Models(*seats.values(), gate=Gate(limit), seed=settings.seed)
         if missing := await lacking(models, needs, [role for role in seats if role != "judge"]):
             raise refusal(needs, missing, [f"{who.base_url} ({who.kind})" for who in found])
+        models.take_back("judge", await unmet_wishes(models, wishes, "judge"))
         yield Connected(models, found, notices, limit)
 
 
@@ -146,6 +142,21 @@ class _Starting:
         self._processes: dict[Path, str] = {}
         self._places: dict[_Place, Server] = {}
         self._models: dict[tuple[_Place, str], Server] = {}
+
+    async def seats(self, keys: Keys) -> dict[Role, Seat]:
+        """Reach the server of every role; the policy judges unless there is another judge."""
+        settings = self._settings
+        policy = await self.server(settings.policy, keys.policy)
+        judge, judging = policy, settings.judge or settings.policy
+        if settings.judge is not None:
+            judge = await self.other(settings.judge, keys, keys.judge)
+        seats: dict[Role, Seat] = {
+            "policy": Seat(policy, settings.policy),
+            "judge": Seat(judge, replace(judging, max_tokens=settings.judge_max_tokens)),
+        }
+        if settings.prm is not None:
+            seats["prm"] = Seat(await self.other(settings.prm, keys, keys.prm), settings.prm)
+        return seats
 
     async def server(self, role: RoleOptions, key: str | None) -> Server:
         """Reach the server of a role."""

@@ -84,17 +84,25 @@ def chat_body(logical: Logical, kind: Kind) -> dict[str, object]:
     return body
 
 
-def completion_body(logical: Logical, kind: Kind, prompt: str | list[int]) -> dict[str, object]:
-    """Build the body of a request to continue `prompt`, a rendered chat, at /completions."""
+def completion_body(
+    logical: Logical, kind: Kind, prompt: str | list[int], *, opened: bool = False
+) -> dict[str, object]:
+    """Build the body of a request to continue `prompt` at /completions.
+
+    Args:
+        logical: The request.
+        kind: The server's dialect.
+        prompt: A rendered chat, or text as it is.
+        opened: Whether the server is to put the opening token before a text; a rendered chat holds it already.
+    """
     body: dict[str, object] = {
         "model": logical["model"],
         "prompt": prompt,
         "max_tokens": logical["max_tokens"],
     }
     body |= _sampling(logical, kind) | _ending(logical, kind)
-    if isinstance(prompt, str):
-        # The rendered text holds the opening token already.
-        body["add_special_tokens"] = False
+    if isinstance(prompt, str) and kind != "openai":
+        body["add_special_tokens"] = opened
     if kind == "vllm":
         body["return_token_ids"] = True
     if "logprobs" in logical:

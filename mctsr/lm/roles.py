@@ -29,7 +29,7 @@ _OFFERS: Mapping[Kind, frozenset[str]] = {
 """What a kind of server can be asked for at best; a trial takes back what it does not keep."""
 
 _EXACT = frozenset({"prefill", "token_ids"})
-_SCORES = frozenset({"pooling", "classify"})
+_SCORES = frozenset({"prm", "pooling", "classify"})
 
 
 class Seat(NamedTuple):
@@ -63,16 +63,30 @@ class Models:
         self._gate = gate
         self._seed = seed
         self._order: dict[str, int] = {}
+        self._absent: dict[Server, frozenset[str]] = {}
 
     @property
     def offers(self) -> frozenset[str]:
-        """What the policy's server can do, as far as it is known, and whether there is a reward model."""
-        server = self._seats["policy"].server
+        """What the policy's server can do, as far as it is known, and which other models there are."""
+        policy, judge, prm = self._seats["policy"], self._seats["judge"], self._seats.get("prm")
+        offered = self._of(policy.server)
+        if judge.server is not policy.server:
+            offered |= {"judge", *(f"judge {word}" for word in self._of(judge.server))}
+        if prm is not None:
+            offered |= {*_SCORES, *(f"prm {word}" for word in self._of(prm.server))}
+        return offered
+
+    def take_back(self, role: Role, words: frozenset[str]) -> None:
+        """Offer no longer what the server of a role was found not to do."""
+        server = self._seat(role).server
+        self._absent[server] = self._absent.get(server, frozenset()) | words
+
+    def _of(self, server: Server) -> frozenset[str]:
         offered, way = _OFFERS[server.kind], server.info.way if server.info else ""
         if way:
             offered -= _EXACT
             offered |= {"quoted": frozenset[str](), "token ids": _EXACT}.get(way, frozenset({"prefill"}))
-        return offered | _SCORES if "prm" in self._seats else offered
+        return offered - self._absent.get(server, frozenset())
 
     def order(self, problem: str) -> int:
         """Return a problem's rank, in the order in which problems were first seen; lower ones go first."""

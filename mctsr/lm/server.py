@@ -13,7 +13,7 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from mctsr.errors import UsageError
+from mctsr.errors import ServerError, UsageError
 
 from .address import read_address
 from .asking.asked import Asked, Door
@@ -21,6 +21,7 @@ from .asking.call import Call, Slots
 from .asking.sender import Sender
 from .base import Completion, Pooled
 from .connection import Connection
+from .continuing.raw import ask_raw, is_raw, no_raw
 from .continuing.way import Way
 from .continuing.ways import find_way
 from .dialects import Kind, Logical, LogicalPooling, chat_body, pooling_body
@@ -147,12 +148,16 @@ class Server:
     ) -> Completion:
         """Return one completion; a request that continues a turn, or ends at a stop string, goes by `find_way`.
 
+        A begun text without a chat is sent as it is.
         `sent` is called once, when the first attempt has its slot and the request is about to leave.
 
         Raises:
             ContextOverflow, Refused, ServerGone, ServerError: as `Sender.send` says.
+            UsageError: the server takes no plain text.
         """
         slots = slots or _unlimited()
+        if is_raw(logical):
+            return await self._raw(logical, Call(partial(ask_raw, logical), slots, logical["seed"], sent))
         ask = _chat
         if logical.get("begun") or logical.get("stop"):
             ask = (await self.find_way(logical["extra_body"], slots=slots)).ask
@@ -160,6 +165,14 @@ class Server:
         ended = reply.stop is None and reply.finish == "stop" and "dropped stop" in reply.wire
         # A server that never heard of the stop strings ended where the model did.
         return replace(reply, stop="") if ended else reply
+
+    async def _raw(self, logical: Logical, call: Call[Completion]) -> Completion:
+        try:
+            return await self._sender.send(call)
+        except ServerError as error:
+            if said := no_raw(logical["role"], error):
+                raise said from error
+            raise
 
     async def pool(
         self, logical: LogicalPooling, *, slots: Slots | None = None, sent: Callable[[], None] | None = None

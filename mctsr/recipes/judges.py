@@ -3,8 +3,9 @@
 Knows which judge a name means and whether it makes one value of many scores. What a judge does, `mctsr.judge` says.
 
 Recipes take "llm-judge" unless told otherwise, so that one generation server is enough: it works with every chat
-server, and says how right a step is. A judgement is one call of one token, or two calls where no log-probabilities come
-back. "self-certainty" costs no call, but says how sure the model was of its words, and needs log-probabilities.
+server, and says how right a step is. A judgement is one call: of one token where log-probabilities are offered, of a
+short text where not. "self-certainty" costs no call, but says how sure the model was of its words, and needs
+log-probabilities.
 """
 
 from collections.abc import Callable, Mapping

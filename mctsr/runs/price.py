@@ -139,7 +139,7 @@ class _Meter:
         loop = asyncio.get_running_loop()
         loop.set_task_factory(self._task)
         limits = Limits(self._settings.max_calls, self._settings.token_limit)
-        lm = Scripted(self._said, scores=self._scored, offers=recipe.needs)
+        lm = Scripted(self._said, scores=self._scored, offers=recipe.needs | recipe.wishes)
         try:
             found = await search(
                 problem, recipe, lm, seed=self._settings.seed, prompts=prompts, limits=limits

@@ -96,7 +96,7 @@ class SimulatedSteps:
     @property
     def offers(self) -> frozenset[str]:
         """Begun turns are continued, labels have their probability, and a reward model may be there."""
-        return frozenset({"steps", "prefill", "logprobs"} | ({"pooling"} if self._scores else set()))
+        return frozenset({"steps", "prefill", "logprobs"} | ({"prm", "pooling"} if self._scores else set()))
 
     async def complete(self, place: Place, request: Request) -> Completion:
         """Return the reasoner's reply; words count as tokens."""

@@ -10,11 +10,15 @@ from typing import NamedTuple
 from mctsr.runs.records import GradeRecord, NodeRecord, SampleRecord, TreeRecord
 from mctsr.runs.verdict import Word, word_of
 
+from .steps import digits, on_the_way, solution
 from .tree import flags_of
 from .words import number
 
 _FULL_MARKS = 95.0
 """From here on a judge may count less than the model said: nobody is to be certain."""
+
+TIMES = "times"
+"""Where a step keeps how many drafts said it."""
 
 
 class Moment(NamedTuple):
@@ -31,6 +35,7 @@ class NodeView:
 
     Attributes:
         node: Its record.
+        solution: All steps down to it; of a whole answer its text.
         verdict: As in `Line`.
         why: How the grader came to it, with the gold answer; "" when it said nothing of this answer.
         selected: Whether the recipe took its answer.
@@ -43,6 +48,7 @@ class NodeView:
     """
 
     node: NodeRecord
+    solution: str
     verdict: Word
     why: str
     selected: bool
@@ -67,6 +73,7 @@ class NodeView:
         folds = [event for event in tree["events"] if event["event"] == "folded"]
         return cls(
             node=node,
+            solution=solution(tree["nodes"], number),
             verdict=word_of(node["answer"], grade),
             why=_why(node["answer"], grade),
             selected=number == tree["selected"],
@@ -91,14 +98,43 @@ class NodeView:
     @property
     def place(self) -> str:
         """Where it stands and what made it, in words."""
-        parent = self.node["parent"]
-        above = "a root" if parent is None else f"below node {parent}"
+        parent, drafts = self.node["parent"], self._drafts
+        above = f"below node {parent}"
+        if parent is None:
+            above = "the beginning, before any step" if self.node.get("step") else "a root"
         words = [above, f"depth {self.node['depth']}", f"made {_in([self.node['ask']])}"]
+        if drafts:
+            words.append(f"said by {drafts} drafts")
         if self.children:
             words.append(
                 f"{'child: node' if len(self.children) == 1 else 'children: nodes'} {_listed(self.children)}"
             )
         return " · ".join(words)
+
+    @property
+    def _drafts(self) -> str:
+        """How many drafts said this step, in words; "" when it was one."""
+        return self.node["work"].get(TIMES, "") if self.node.get("step") else ""
+
+    @property
+    def on_the_way(self) -> bool:
+        """Whether it is a step of which no answer is to be expected, as its solution goes on."""
+        return on_the_way(self.node)
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """What the model wrote, each under its heading: a step is shown alone, and in its solution."""
+        node = self.node
+        if not node.get("step"):
+            return [*node["work"].items(), ("answer in full", node["text"])]
+        found = [(name, text) for name, text in node["work"].items() if name != TIMES]
+        if node["parent"] is None and not node["text"]:
+            return found
+        found.append(("step", node["text"].rstrip()))
+        if self.solution != node["text"]:
+            heading = "solution so far" if node["answer"] is None else "solution in full"
+            found.append((heading, self.solution.rstrip()))
+        return found
 
     @property
     def fate(self) -> str:
@@ -113,7 +149,12 @@ class NodeView:
     def rewards(self) -> list[str]:
         """What each sample counts, by which ask, and what the judge said when that is not the same."""
         samples = zip(self.node["samples"], self.judged_by, strict=True)
-        return [f"reward {n}, {_by(ask)}: {_reward(sample)}" for n, (sample, ask) in enumerate(samples, 1)]
+        said = _step_reward if self.node.get("step") else _reward
+        return [f"reward {n}, {_by(ask)}: {said(sample)}" for n, (sample, ask) in enumerate(samples, 1)]
+
+    def value(self, value: float | None) -> str:
+        """Write a value of this node, or one that it had."""
+        return number(value, digits(self.node))
 
     def as_dict(self) -> dict[str, object]:
         """Return everything as plain values for JSON."""
@@ -126,6 +167,12 @@ def _reward(sample: SampleRecord) -> str:
         return counts
     reduced = "full marks are reduced: " if sample["raw"] >= _FULL_MARKS else ""
     return f"{counts} ({reduced}said {said}, counts {counts})"
+
+
+def _step_reward(sample: SampleRecord) -> str:
+    """Tell a step's own score apart from what counts, which may be made of the whole solution so far."""
+    own, counts = number(sample["raw"], 2), number(sample["value"], 2)
+    return counts if own == counts else f"{counts} (the step itself {own}, with the steps before it {counts})"
 
 
 def _by(ask: int) -> str:

@@ -10,6 +10,7 @@ from mctsr.runs.records import GradeRecord, NodeRecord, TreeRecord
 from mctsr.runs.verdict import Word, word_of
 
 from .graph import UNICODE, Glyphs, draw
+from .steps import on_the_way, solution
 from .words import counted, number
 
 
@@ -46,6 +47,11 @@ class Line:
         return flags_of(self.node, selected=self.selected)
 
     @property
+    def on_the_way(self) -> bool:
+        """Whether the node is a step of which no answer is to be expected, as its solution goes on."""
+        return on_the_way(self.node)
+
+    @property
     def remarks(self) -> list[str]:
         """Why evaluations gave no number, and why the node can never grow again."""
         remarks = [f"unscored: {reason}{times}" for reason, times in _tallied(self.node["unscored"])]
@@ -61,6 +67,9 @@ class TreeView:
         problem: Its text.
         recipe: What grew the tree.
         selected: The node whose answer the recipe took.
+        stepwise: Whether the nodes are steps.
+        unfinished: Whether they are, and no solution came to an answer.
+        solution: All steps of the selected solution; "" where nodes are whole answers or none was selected.
         passed_over: Nodes of a larger value than the selected one that give no final answer, the largest first.
         lines: The nodes, parents before children.
         faults: Drafts that never came to be: number of the ask, and why.
@@ -70,6 +79,9 @@ class TreeView:
     problem: str
     recipe: str
     selected: int | None
+    stepwise: bool
+    unfinished: bool
+    solution: str
     passed_over: list[NodeRecord]
     lines: list[Line]
     faults: list[tuple[int, str]]
@@ -84,7 +96,8 @@ class TreeView:
         most: int | None = None,
     ) -> "TreeView":
         """Lay out a recorded tree; `grade` None leaves it ungraded, `most` is that of `graph.draw`."""
-        nodes, path = tree["nodes"], frozenset(path_to(tree["nodes"], tree["selected"]))
+        nodes, chosen = tree["nodes"], tree["selected"]
+        path, stepwise = frozenset(path_to(nodes, chosen)), any(node.get("step") for node in nodes)
         lines = [
             Line(
                 node=nodes[joint.id],
@@ -92,7 +105,7 @@ class TreeView:
                 below=joint.below,
                 heads=joint.heads,
                 on_path=joint.id in path,
-                selected=joint.id == tree["selected"],
+                selected=joint.id == chosen,
                 verdict=word_of(nodes[joint.id]["answer"], grade),
             )
             for joint in draw([node["parent"] for node in nodes], path, glyphs, most=most)
@@ -101,14 +114,19 @@ class TreeView:
             problem_id=tree["problem_id"],
             problem=tree["problem"],
             recipe=tree["recipe"],
-            selected=tree["selected"],
-            passed_over=_passed_over(nodes, tree["selected"]),
+            selected=chosen,
+            stepwise=stepwise,
+            unfinished=stepwise and chosen is None and all(node["answer"] is None for node in nodes),
+            solution="" if chosen is None or not nodes[chosen].get("step") else solution(nodes, chosen),
+            passed_over=_passed_over(nodes, chosen),
             lines=lines,
             faults=[(e["ask"], f) for e in tree["events"] if e["event"] == "folded" for f in e["faults"]],
         )
 
     def choice(self, by: str) -> str:
         """Say which node was selected `by` what, and which others had to stand back for want of an answer."""
+        if self.unfinished:
+            return "no solution was finished with an answer"
         if by == "best value" and self.passed_over:
             first, *more = self.passed_over
             others = f" and {counted(len(more), 'other')} have" if more else " has"
@@ -144,7 +162,12 @@ def _passed_over(nodes: Sequence[NodeRecord], selected: int | None) -> list[Node
     best = None if selected is None or nodes[selected]["answer"] is None else nodes[selected]["value"]
     if best is None:
         return []
-    silent = [node for node in nodes if node["answer"] is None and not node["planted"] and node["samples"]]
+    # Of steps nobody expects an answer but at the end.
+    silent = [
+        node
+        for node in nodes
+        if node["answer"] is None and not node["planted"] and node["samples"] and not node.get("step")
+    ]
     above = [(node["value"], node) for node in silent if node["value"] is not None and node["value"] > best]
     return [node for _, node in sorted(above, key=lambda pair: -pair[0])]
 

@@ -5,6 +5,7 @@ import re
 _A_FILE = re.compile(r"[/~.]|[A-Za-z]:[\\/]|.*\.gguf$", re.IGNORECASE)
 _ENDS = {
     "rollouts": "all rollouts done",
+    "paths": "enough paths came to an end",
     "no gain": "no better value found for a while",
     "max depth": "largest depth reached",
     "exhausted": "nothing left to try",

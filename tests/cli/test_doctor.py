@@ -200,14 +200,31 @@ def test_a_chat_model_at_the_reward_models_address_is_seen(mctsr: Command, serve
     assert "none, by any protocol" in ended.out
 
 
-def test_a_chat_model_that_only_quotes_is_not_asked_for_labels_in_raw_text(
+def test_a_chat_model_without_text_completion_is_said_to_take_no_plain_text(
     mctsr: Command, serve: Serve
 ) -> None:
     policy, prm = serve(well()), serve(well(opens=lambda body: False, names=""))
     scores = findings(told(mctsr, "--base-url", policy.url, "--prm-base-url", prm.url, code=1), "prm")
-    assert scores["token-prm"]["found"] == "not tried: without prefill"
+    assert scores["token-prm"]["found"].startswith("the model of the prm role cannot go on from plain text")
+    assert scores["token-prm"]["state"] == "weak"
     assert "no label in the reply" in scores["chat-token-prm"]["found"]
     assert scores["scores"]["state"] == "bad"
+
+
+def test_a_reward_model_without_a_chat_template_is_seen_to_label_plain_text(
+    mctsr: Command, serve: Serve
+) -> None:
+    def complete(body: Body) -> tuple[int, Any]:
+        tops = {"+": -0.2877, "-": -1.3863}
+        logprobs = {"tokens": ["+"], "token_logprobs": [-0.2877], "top_logprobs": [tops]}
+        return 200, {"choices": [{"text": "+", "finish_reason": "length", "logprobs": logprobs}]}
+
+    untold = {"messages": "default template is no longer allowed"}
+    policy, prm = serve(well()), serve(extra=VLLM, refuses=untold, more={"/v1/completions": complete})
+    found = told(mctsr, "--base-url", policy.url, "--prm-base-url", prm.url)
+    assert findings(found, "prm")["token-prm"]["found"] == "3 scores for 3 steps: 0.75, 0.75, 0.75"
+    assert "prm" in found["offers"]
+    assert "pooling" not in found["offers"]
 
 
 def test_a_reward_model_that_is_gone_hides_nothing_of_the_policy(mctsr: Command, serve: Serve) -> None:

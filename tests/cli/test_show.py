@@ -18,6 +18,7 @@ from tests.support.sample_run import (
     sample,
     tree,
 )
+from tests.support.step_run import make_step_run
 
 DRAWN = """\
 node       from     Q  N  answer  verdict                     rewards
@@ -65,6 +66,29 @@ def test_an_ungraded_tree_says_so(tmp_path: Path) -> None:
     said = command("show", str(make_run(tmp_path / "run", record=run_record(gold_sha256=None))), "clips-1")
     assert "selected 72 ungraded (node 7, best value) · first 70 ungraded\n" in said.out
     assert "right" not in said.out
+
+
+def test_a_search_over_steps_shows_the_whole_solution_and_one_step_a_node(tmp_path: Path) -> None:
+    said = command("show", str(make_step_run(tmp_path / "run")), "sum").out
+    begin = said.index("selected solution, the steps down to node 3\n  Multiply first: 3*4 = 12.\n")
+    assert begin < said.index("  print(2 + 12)\n") < said.index("\nnode ")
+    (row,) = (line for line in said.splitlines() if "Step 2: 2+12 = 15." in line)
+    assert "0.25" in row
+    assert "answer is 15." in row
+    (row,) = (line for line in said.splitlines() if "Add first." in line)
+    assert "ungraded" not in row
+
+
+def test_a_step_is_shown_in_its_solution(tmp_path: Path) -> None:
+    run = str(make_step_run(tmp_path / "run"))
+    said = command("show", run, "sum", "--node", "4").out
+    assert "\nstep\n  Step 2: 2+12 = 15.\n" in said
+    assert "\nsolution in full\n  Multiply first: 3*4 = 12.\n" in said
+    assert "Q 0.25 · N 1 · answer 15 ungraded\n" in said
+    begin = command("show", run, "sum", "--node", "0").out
+    assert begin.startswith("sum node 0\nthe beginning, before any step · depth 0")
+    assert "answer" not in begin
+    assert "solution" not in begin
 
 
 @pytest.mark.parametrize("name", ["#1", "clips-1", "1"])

@@ -42,20 +42,20 @@ def nodes() -> list[dict[str, object]]:
 
 
 def test_beams_are_judged_by_the_model_that_wrote_them(mctsr: Command, serve: Serve) -> None:
-    # The fake server's chat has no log-probabilities: each opinion is a label that fails, then a score.
+    # The fake server's chat has no log-probabilities: one call shows it, and each opinion is a score.
     server = serve('{"score": 7}', extra={"owned_by": "vllm"}, more=fake_ways.vllm(Model(SOLUTION)))
     ended = mctsr(
         *("solve", "-q", "2+2?", "--base-url", server.url, "--recipe", "beam", "-s", "n=4", "-s", "m=2"),
         *("-o", "here"),
     )
     assert ended.code == 0, ended.err
-    assert ended.out.strip().endswith("The final answer is \\boxed{4}")
-    assert len(server.bodies) == 2 * 12
+    assert ended.out.strip() == SOLUTION
+    assert len(server.bodies) == 1 + 12
     found = nodes()
     assert [node["depth"] for node in found] == [0] + [1] * 4 + [2] * 4 + [3] * 4
     assert {node["value"] for node in found} == {None, 0.7}
     result = records("results.jsonl")[0]
-    assert result["usage"]["calls"] == 3 * 12  # type: ignore[index]
+    assert result["usage"]["calls"] == 2 * 12  # type: ignore[index]
     assert result["selected_by"] == "weighted vote"
     assert result["answers"] == {"first": "4", "selected": "4", "majority": "4", "distinct": ["4"]}
 
@@ -67,7 +67,7 @@ def test_a_tree_is_searched_by_the_models_own_certainty(mctsr: Command, serve: S
         *("-s", "judge=self-certainty", "-s", "paths=2", "-s", "children=2"),
     )
     assert ended.code == 0, ended.err
-    assert ended.out.strip().endswith("The final answer is \\boxed{4}")
+    assert ended.out.strip() == SOLUTION
     assert len(server.bodies) == 1, "log-probabilities are tried once, and no judgement is asked for"
     found = nodes()
     # The model says one text by heart: equal drafts are one node, and nothing is left behind the first path.
@@ -88,7 +88,7 @@ def test_particles_are_weighed_by_a_reward_model_on_a_server_of_its_own(mctsr: C
         *("--recipe", "particle-filter", "-s", "n=3", "-s", "judge=qwen-prm", "-s", "aggregate=min"),
     )
     assert ended.code == 0, ended.err
-    assert ended.out.strip().endswith("The final answer is \\boxed{4}")
+    assert ended.out.strip() == SOLUTION
     assert {node["value"] for node in nodes()} == {None, 0.75}
     result = records("results.jsonl")[0]
     assert result["usage"]["calls"] == 2 * 9  # type: ignore[index]
@@ -104,7 +104,10 @@ def test_a_reward_model_that_nobody_serves_is_told_before_the_first_call(
         *("solve", "-q", "2+2?", "--base-url", server.url, "--recipe", "beam", "-s", "judge=qwen-prm"),
     )
     assert ended.code == 2
-    assert "error: the recipe needs pooling" in ended.err
+    assert "error: the recipe needs a reward model" in ended.err
+    assert "--prm-base-url" in ended.err
+    assert not server.posts
+    assert not server.bodies
 
 
 @pytest.mark.parametrize(("name", "calls"), [("beam", 192), ("particle-filter", 192), ("tot", 600)])

@@ -57,7 +57,7 @@ def test_a_run_records_how_its_turns_were_continued(mctsr: Command, serve: Serve
     model = Model("2 + 2 = 4.\n\nNothing is left.\n\nThe final answer is \\boxed{4}")
     server = serve(extra={"owned_by": "vllm"}, more=fake_ways.vllm(model))
     ended = mctsr("solve", "-q", "2+2?", "--base-url", server.url, "--recipe", own, "-o", "here")
-    assert (ended.code, ended.out.strip()) == (0, "The final answer is \\boxed{4}")
+    assert (ended.code, ended.out.strip()) == (0, model.text)
     servers = json.loads(Path("here/run.json").read_text(encoding="utf-8"))["servers"]
     assert [entry["way"] for entry in servers] == ["token ids", "token ids"]
     assert record("results.jsonl")["wire"] == ["continued by token ids"]

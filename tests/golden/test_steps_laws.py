@@ -37,7 +37,7 @@ SMALL: Mapping[str, dict[str, int]] = {
     "mcps-steps": {"rollouts": 9, "children": 2},
 }
 JUDGED = [name for name in SMALL if name != "tot"]
-OFFERS = frozenset({"steps", "logprobs", "prefill", "pooling", "classify"})
+OFFERS = frozenset({"steps", "logprobs", "prefill", "prm", "pooling", "classify"})
 
 
 def says(place: Place, request: Request) -> Completion:
@@ -85,7 +85,7 @@ def test_one_generation_server_is_enough(name: str) -> None:
     assert recipe(name).needs == {"steps"} | more
     if name in JUDGED:
         assert recipe(name, judge="self-certainty").needs == {"steps", "logprobs"}
-        assert recipe(name, judge="qwen-prm").needs == {"steps", "pooling"} | more
+        assert recipe(name, judge="qwen-prm").needs == {"steps", "prm", "pooling"} | more
 
 
 @pytest.mark.parametrize("name", JUDGED)
@@ -241,7 +241,7 @@ async def test_best_of_n_adds_up_the_scores_of_equal_answers_when_asked_to() -> 
 
     for answer, found in (("best", "1"), ("weighted", "2")):
         what = recipe("best-of-n-prm", n=3, answer=answer)
-        outcome = await search(PROBLEM, what, Scripted(reply))
+        outcome = await search(PROBLEM, what, Scripted(reply, offers=OFFERS))
         assert what.answerer(outcome.tree).answer == found
 
 

@@ -157,7 +157,7 @@ async def test_generative_judges_keep_the_laws(judge: Judge, say: Callable[[Plac
 
 
 def opinions(*said: Reply) -> Scripted:
-    return scripted(lambda place, request: said[place.attempt])
+    return scripted(lambda place, request: said[place.attempt], offers=frozenset({"logprobs"}))
 
 
 async def test_the_share_of_yes_is_the_score() -> None:
@@ -179,6 +179,22 @@ async def test_where_no_label_can_be_read_a_score_is_asked_for(first: Reply) -> 
     assert [place.part for place, _ in lm.calls] == ["judge_label", "judge_score"]
     assert lm.calls[1][1].schema == PROMPTS["judge_score"].schema
     assert sample.value == pytest.approx(0.7)
+
+
+async def test_without_log_probabilities_a_score_is_asked_for_at_once() -> None:
+    lm = scripted(["Score: 7"])
+    assert the_sample(await judged(LlmJudge(), path("a"), lm)).value == pytest.approx(0.7)
+    assert [place.part for place, _ in lm.calls] == ["judge_score"]
+
+
+async def test_what_the_judges_own_server_offers_counts_and_not_the_policys() -> None:
+    for offers, part in (
+        ({"logprobs", "judge"}, "judge_score"),
+        ({"judge", "judge logprobs"}, "judge_label"),
+    ):
+        lm = scripted([label(yes=0.7, no=0.3) if part == "judge_label" else "7"], offers=frozenset(offers))
+        assert the_sample(await judged(LlmJudge(), path("a"), lm)).value == pytest.approx(0.7)
+        assert [place.part for place, _ in lm.calls] == [part]
 
 
 async def test_a_score_is_read_from_free_text_last() -> None:

@@ -50,7 +50,7 @@ def scoring(place: Place, pooling: Pooling) -> Rows:
 
 
 async def test_every_node_of_a_tree_costs_one_call_for_scores() -> None:
-    lm = Scripted(growing, scores=scoring, offers=frozenset({"steps", "pooling"}))
+    lm = Scripted(growing, scores=scoring, offers=frozenset({"steps", "prm", "pooling"}))
     outcome = await search(PROBLEM, recipe(QwenPrm(aggregate=minimum)), lm)
     judged = [node for node in range(len(outcome.tree)) if outcome.tree.states[node].samples]
     assert not outcome.failed
@@ -65,7 +65,7 @@ async def test_every_node_of_a_tree_costs_one_call_for_scores() -> None:
 
 
 async def test_an_aggregate_of_labels_costs_one_token_a_node() -> None:
-    lm = Scripted(growing, offers=frozenset({"steps", "logprobs"}))
+    lm = Scripted(growing, offers=frozenset({"steps", "prm", "logprobs"}))
     outcome = await search(PROBLEM, recipe(ChatTokenPrm(aggregate=minimum)), lm)
     asked = [place for place, _ in lm.calls if place.part == "chat_token_prm"]
     assert len(asked) == len(outcome.tree) - 1
@@ -73,7 +73,9 @@ async def test_an_aggregate_of_labels_costs_one_token_a_node() -> None:
 
 
 async def test_a_wrong_model_ends_a_search_before_its_second_ask() -> None:
-    lm = Scripted(growing, scores=lambda place, pooling: [[0.5] * 8], offers=frozenset({"steps", "pooling"}))
+    lm = Scripted(
+        growing, scores=lambda place, pooling: [[0.5] * 8], offers=frozenset({"steps", "prm", "pooling"})
+    )
     with pytest.raises(UsageError, match="serve a process reward model"):
         await search(PROBLEM, recipe(QwenPrm()), lm)
     assert {place.ask for place, _ in lm.calls} == {1}
@@ -87,7 +89,7 @@ async def test_one_path_that_cannot_be_scored_leaves_the_others() -> None:
             else scoring(place, pooling)
         )
 
-    lm = Scripted(growing, scores=some, offers=frozenset({"steps", "pooling"}))
+    lm = Scripted(growing, scores=some, offers=frozenset({"steps", "prm", "pooling"}))
     outcome = await search(PROBLEM, recipe(QwenPrm()), lm)
     lost = [state for state in outcome.tree.states if state.unscored]
     assert not outcome.failed

@@ -6,16 +6,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import mctsr.engine
 from mctsr import answer as answerers
+from mctsr.engine import search
 from mctsr.grading import normal_form
 from mctsr.kernels.node import NONE
-from mctsr.report.replay import FIRST, LAST, MAJORITY, VALUE, Moment, replay, way_of
+from mctsr.report.replay import FIRST, FRONT, LAST, MAJORITY, VALUE, Moment, replay, way_of
+from mctsr.rollout import Event, Folded
+from mctsr.runs.build import tree_record
 from mctsr.runs.folder import Run
 from mctsr.runs.records import FoldedRecord, NodeRecord, RowRecord, TreeRecord
 from mctsr.tree import Sample, State, Tree
+from tests.golden.test_steps_populations import BEAM, DVTS, PARTICLES, TOT
+from tests.golden.test_steps_trees import STORY
 from tests.runs import world
 from tests.support.sample_run import clips_nodes, node, sample, tree
 from tests.support.step_run import step_tree, sum_nodes
+from tests.support.step_story import PROBLEM, Story, model, recipe
+
+WAYS = (
+    (VALUE, answerers.best_value),
+    (FRONT, answerers.best_finalist),
+    (LAST, answerers.last),
+    (FIRST, answerers.first),
+    (MAJORITY, answerers.majority),
+)
 
 
 def grown(nodes: list[NodeRecord], folds: list[FoldedRecord]) -> TreeRecord:
@@ -91,10 +106,33 @@ def test_a_search_over_steps_has_no_answer_until_a_solution_is_finished() -> Non
     assert [moment.answer for moment in moments] == [None, None, None, "14", "14", "14", "14", "14"]
 
 
-def test_rules_that_cannot_be_replayed_are_replayed_as_majority() -> None:
-    assert [way_of(by) for by in ("best value", "first (nothing scored)", "last", "first")] == [
-        *(VALUE, VALUE, LAST, FIRST)
+def test_steps_on_the_way_have_no_say_however_good_they_are() -> None:
+    nodes = [
+        node(0, step=True),
+        node(1, 0, step=True),
+        node(2, 0, "5", step=True),
+        node(3, 1, "7", step=True),
     ]
+    folds = [
+        fold([0], [], front=[0, 0]),
+        fold([1, 2], [(1, 1, 0.9), (2, 1, 0.2)], front=[1, 2]),
+        fold([3], [(3, 1, 0.1)], front=[1, 1]),
+        fold([], [], front=[3, 1]),
+    ]
+    record = grown(nodes, folds)
+    said = {way: [moment.answer for moment in replay(record, way)] for way, _ in WAYS}
+    assert said == {
+        VALUE: [None, "5", "5", "5"],
+        FRONT: [None, "5", "5", "7"],
+        LAST: [None, "5", "5", "7"],
+        FIRST: [None, "5", "5", "5"],
+        MAJORITY: [None, "5", "5", "7"],
+    }
+
+
+def test_rules_that_cannot_be_replayed_are_replayed_as_majority() -> None:
+    said = ("best value", "best of the front", "first (nothing scored)", "last", "first")
+    assert [way_of(by) for by in said] == [VALUE, FRONT, VALUE, LAST, FIRST]
     assert way_of("weighted vote") == way_of("somebody's own rule") == MAJORITY
 
 
@@ -102,12 +140,14 @@ def test_rules_that_cannot_be_replayed_are_replayed_as_majority() -> None:
 def searches(draw: st.DrawFn) -> tuple[TreeRecord, list[Tree]]:
     """Grow a random tree fold by fold; gives its record and a tree as it stood after each fold."""
     answers = draw(st.lists(st.sampled_from([None, "1", "2", "2.0", "x"]), min_size=1, max_size=8))
+    stepwise = draw(st.booleans())
     nodes, folds, stages = [], [], list[Tree]()
     live = Tree()
     for number, answer in enumerate(answers):
         planted = draw(st.integers(0, 4)) == 0
-        live.add(NONE, State("some text", answer), planted=planted)
-        nodes.append(node(number, None, answer, text="some text", planted=planted))
+        live.add(NONE, State("some text", answer, step=stepwise), planted=planted)
+        kind = {"step": True} if stepwise else {}
+        nodes.append(node(number, None, answer, text="some text", planted=planted, **kind))
         judged = draw(st.lists(st.sampled_from(range(number + 1)), max_size=3, unique=True))
         changed: list[RowRecord] = []
         for id in judged:
@@ -132,14 +172,53 @@ def test_every_moment_is_what_the_answerers_would_have_said_of_the_tree(
     search: tuple[TreeRecord, list[Tree]],
 ) -> None:
     record, stages = search
-    for way, answerer in (
-        (VALUE, answerers.best_value),
-        (LAST, answerers.last),
-        (FIRST, answerers.first),
-        (MAJORITY, answerers.majority),
-    ):
+    for way, answerer in WAYS:
         said = [moment.answer for moment in replay(record, way)]
         assert said == [answerer(stage).answer for stage in stages], way
+
+
+SMALL: dict[str, object] = {"n": 4, "m": 2}
+STEP_SEARCHES: list[tuple[str, dict[str, object], Story]] = [
+    ("beam", {**SMALL, "answer": "best"}, BEAM),
+    ("beam", {**SMALL, "answer": "majority"}, BEAM),
+    ("beam", {**SMALL, "max_steps": 2, "answer": "best"}, BEAM),
+    ("beam", {**SMALL, "max_steps": 1}, BEAM),
+    ("dvts", SMALL, DVTS),
+    ("particle-filter", {"n": 4, "weights": "bernoulli"}, PARTICLES),
+    ("particle-filter", {"n": 4, "weights": "bernoulli", "answer": "majority"}, PARTICLES),
+    ("tot", {"breadth": 2, "children": 2, "votes": 2}, TOT),
+    ("puct-prm", {"children": 2, "rollouts": 9}, STORY),
+    ("grave-steps", {"children": 2, "rollouts": 9}, STORY),
+    ("best-of-n-prm", {"n": 3}, Story({"": ["=3", "=5", "=7"]}, {"=3": 0.4, "=5": 0.9, "=7": 0.1})),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "story"), STEP_SEARCHES)
+async def test_every_moment_of_a_search_over_steps_is_what_the_answerers_said_then(
+    name: str, arguments: dict[str, object], story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees, stages, events = list[Tree](), list[Tree](), list[Event]()
+
+    def made(*, low: float) -> Tree:
+        trees.append(Tree(low=low))
+        return trees[-1]
+
+    def watch(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, Folded):
+            stages.append(copy_of(trees[0]))
+
+    monkeypatch.setattr(mctsr.engine, "Tree", made)
+    what = recipe(name, **arguments)
+    outcome = await search(PROBLEM, what, model(story), watch=watch)
+    selected = what.answerer(outcome.tree)
+    record = tree_record(PROBLEM, name, outcome, events, selected)
+    assert len(stages) > 1 or name == "best-of-n-prm"
+    for way, answerer in WAYS:
+        said = [moment.answer for moment in replay(record, way)]
+        assert said == [answerer(stage).answer for stage in stages], way
+    if selected.by != "weighted vote":
+        assert replay(record, way_of(selected.by))[-1].answer == selected.answer
 
 
 @pytest.mark.parametrize(

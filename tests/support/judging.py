@@ -45,10 +45,13 @@ def label(**said: float) -> Completion:
 
 
 def scripted(
-    replies: Replies | None = None, scores: Sequence[Score] | Callable[..., Score] | None = None
+    replies: Replies | None = None,
+    scores: Sequence[Score] | Callable[..., Score] | None = None,
+    *,
+    offers: frozenset[str] = frozenset(),
 ) -> Scripted:
     """Return a model that replies nothing unless it is told to."""
-    return Scripted(replies if replies is not None else [], scores=scores)
+    return Scripted(replies if replies is not None else [], scores=scores, offers=offers)
 
 
 async def judged(judge: Judge, where: Path, lm: Scripted, draft: int = 0) -> Verdict | Unscored:

@@ -10,9 +10,11 @@ from mctsr.runs.verdict import word_of
 from mctsr.view.find import find_problem
 from mctsr.view.node import Moment, NodeView
 from mctsr.view.problems import problem_views
+from mctsr.view.steps import on_the_way, solution
 from mctsr.view.tree import TreeView, path_to
 from mctsr.view.words import counted, ending, short_model
 from tests.support.sample_run import IDS, clips_nodes, grade, node, result, sample, tree
+from tests.support.step_run import CODE, LATEX, root, step, step_tree, sum_nodes
 
 CLIPS = tree(IDS[0], clips_nodes(), 7)
 GRADE = grade(IDS[0], "72", {"70": False, "72": True, "x = 72": None})
@@ -226,3 +228,60 @@ def test_a_node_tells_how_its_answer_was_graded() -> None:
     assert NodeView.of(CLIPS, wrong, None).why == ""
     silent = tree("p", [node(0, answer=None)], None)
     assert NodeView.of(silent, 0, GRADE).why == ""
+
+
+FIRST_STEP = "Multiply first: 3*4 = 12.\n\n"
+
+
+def test_a_solution_is_all_steps_down_to_its_last_and_a_whole_answer_is_its_own() -> None:
+    assert solution(sum_nodes(), 3) == FIRST_STEP + CODE + LATEX
+    assert solution(sum_nodes(), 0) == ""
+    assert solution(clips_nodes(), 7) == clips_nodes()[7]["text"]
+
+
+def test_a_step_below_a_whole_answer_continues_it_alone() -> None:
+    nodes = [node(0, text="not this"), node(1, 0, text="begun "), step(2, 1, "ended", 0.5)]
+    assert solution(nodes, 2) == "begun ended"
+
+
+def test_of_steps_on_the_way_no_answer_is_expected() -> None:
+    assert [i for i, each in enumerate(sum_nodes()) if on_the_way(each)] == [0, 1, 2, 5, 7]
+    assert not on_the_way(step(1, 0, "cut", 0.5, ended="max steps"))
+    assert not on_the_way(node(0, answer=None))
+
+
+def test_a_tree_view_of_steps_tells_the_whole_solution_and_passes_over_no_step() -> None:
+    nodes = [root(), step(1, 0, "a\n\n", 0.9), step(2, 1, "b", 0.2, answer="4", ended="finished")]
+    view = TreeView.of(step_tree("sum", nodes, 2), None)
+    assert (view.stepwise, view.unfinished, view.solution) == (True, False, "a\n\nb")
+    assert view.choice("best value") == "node 2, best value"
+    assert TreeView.of(CLIPS, None).solution == ""
+
+
+def test_a_tree_of_steps_in_which_nothing_was_finished_says_so() -> None:
+    nodes = [root(), step(1, 0, "a", 0.9, ended="max steps")]
+    view = TreeView.of(step_tree("sum", nodes), None)
+    assert (view.unfinished, view.solution) == (True, "")
+    assert view.choice("first (nothing scored)") == "no solution was finished with an answer"
+
+
+def test_a_step_is_shown_alone_and_in_its_solution() -> None:
+    record = step_tree("sum", [*sum_nodes()[:2], step(2, 1, "Done.\n\n", 0.5)], None)
+    record["nodes"][1]["work"] = {"times": "2"}
+    begin, first, second = (NodeView.of(record, number, None) for number in range(3))
+    assert (begin.texts, begin.place.split(" · ")[0]) == ([], "the beginning, before any step")
+    assert first.texts == [("step", FIRST_STEP.rstrip())]
+    assert "said by 2 drafts" in first.place
+    assert second.texts == [("step", "Done."), ("solution so far", FIRST_STEP + "Done.")]
+    finished = NodeView.of(step_tree("sum", sum_nodes(), 3), 3, None)
+    assert finished.texts[1] == ("solution in full", (FIRST_STEP + CODE + LATEX).rstrip())
+
+
+def test_a_steps_own_score_is_told_apart_from_what_counts() -> None:
+    made = step(1, 0, "a", 0.25, samples=[sample(0.25, 0.5)])
+    # The order of a step's samples is told by its folds.
+    assert (
+        NodeView.of(step_tree("p", [root(), made]), 1, None)
+        .rewards[0]
+        .endswith("0.25 (the step itself 0.5, with the steps before it 0.25)")
+    )

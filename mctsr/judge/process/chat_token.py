@@ -35,7 +35,7 @@ class ChatTokenPrm:
     aggregate: Aggregate = last
     labels: Labels = PLUS_OR_MINUS
     after_problem: str = " "
-    needs: ClassVar[frozenset[str]] = frozenset({"logprobs"})
+    needs: ClassVar[frozenset[str]] = frozenset({"prm", "logprobs"})
     low: ClassVar[float] = LOW
     high: ClassVar[float] = HIGH
 

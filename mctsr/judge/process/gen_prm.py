@@ -59,7 +59,7 @@ class GenPrm:
     samples: int = 1
     temperature: float = 0.6
     run: Runner | None = None
-    needs: ClassVar[frozenset[str]] = frozenset({"logprobs", "prefill"})
+    needs: ClassVar[frozenset[str]] = frozenset({"prm", "logprobs", "prefill"})
     low: ClassVar[float] = LOW
     high: ClassVar[float] = HIGH
 

@@ -40,7 +40,7 @@ class QwenPrm:
     aggregate: Aggregate = last
     mark: str = MARK
     system: str = SYSTEM
-    needs: ClassVar[frozenset[str]] = frozenset({"pooling"})
+    needs: ClassVar[frozenset[str]] = frozenset({"prm", "pooling"})
     low: ClassVar[float] = LOW
     high: ClassVar[float] = HIGH
 

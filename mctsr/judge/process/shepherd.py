@@ -40,7 +40,7 @@ class TokenPrm:
     tag: str = " ки"
     between: str = "\n"
     numbered: bool = True
-    needs: ClassVar[frozenset[str]] = frozenset({"logprobs", "prefill"})
+    needs: ClassVar[frozenset[str]] = frozenset({"prm", "logprobs"})
     low: ClassVar[float] = LOW
     high: ClassVar[float] = HIGH
 

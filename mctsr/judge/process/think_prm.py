@@ -45,7 +45,7 @@ class ThinkPrm:
     temperature: float = 0.6
     max_tokens: int = 8192
     suffix: str = ""
-    needs: ClassVar[frozenset[str]] = frozenset({"logprobs", "prefill"})
+    needs: ClassVar[frozenset[str]] = frozenset({"prm", "logprobs", "prefill"})
     low: ClassVar[float] = LOW
     high: ClassVar[float] = HIGH
 

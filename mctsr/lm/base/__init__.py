@@ -3,7 +3,7 @@
 This folder knows nothing of HTTP, of files, or of what the text means.
 """
 
-from .model import LM, LogicalLM, no_scores
+from .model import LM, LogicalLM, no_scores, offered_by, unoffered
 from .reply import Completion, Finish, Pooled, Token, Usage
 from .request import Message, Place, Pooling, Request, Role, Task
 from .tally import Tally
@@ -24,4 +24,6 @@ __all__ = [
     "Token",
     "Usage",
     "no_scores",
+    "offered_by",
+    "unoffered",
 ]

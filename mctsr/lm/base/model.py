@@ -10,7 +10,7 @@ from typing import Protocol
 from mctsr.errors import UsageError
 
 from .reply import Completion, Pooled
-from .request import Place, Pooling, Request
+from .request import Place, Pooling, Request, Role
 
 
 def no_scores(pooling: Pooling) -> UsageError:
@@ -18,6 +18,32 @@ def no_scores(pooling: Pooling) -> UsageError:
     return UsageError(
         f"no model has the role {pooling.role!r}, whose scores are needed; "
         f"name one with --{pooling.role}-base-url or --{pooling.role}-model"
+    )
+
+
+def offered_by(role: Role, offers: frozenset[str]) -> frozenset[str]:
+    """Return what the model of a role can be asked for: the policy's own words where it has that role, too.
+
+    Args:
+        role: The role.
+        offers: Words of `LM.offers`.
+    """
+    if role == "policy" or (role == "judge" and role not in offers):
+        return offers
+    head = f"{role} "
+    return frozenset(word.removeprefix(head) for word in offers if word.startswith(head))
+
+
+def unoffered(missing: frozenset[str], offers: frozenset[str]) -> UsageError:
+    """Return what is said of a recipe that needs what is not offered; both are words of `LM.offers`."""
+    if "prm" in missing:
+        return UsageError(
+            "the recipe needs a reward model, and none is given; name one with --prm-base-url URL "
+            "or --prm-model NAME, or choose another judge or recipe"
+        )
+    return UsageError(
+        f"the recipe needs {sorted(missing)} from the model, the server offers {sorted(offers)}; "
+        "choose another recipe or server"
     )
 
 
@@ -30,7 +56,9 @@ class LM(Protocol):
 
         "steps": a begun turn is continued in some way; "prefill": exactly, character for character;
         "token_ids": the same with token ids in and out; "logprobs"; "labels": log-probabilities of chosen
-        ids; "schema": a JSON Schema is enforced; "pooling" and "classify": scores of a reward model.
+        ids; "schema": a JSON Schema is enforced. All of these are the policy's. "prm": there is a reward model,
+        and "pooling" and "classify" its scores; "judge": another model judges. What such a model can do has
+        its role in front: "judge logprobs".
         """
         ...
 

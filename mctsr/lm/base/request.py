@@ -53,7 +53,8 @@ class Request:
         role: Which model answers; its settings supply everything not given here.
         temperature: Overrides the role's default, but not what the user asked for; None keeps the default.
         schema: JSON Schema that the reply must satisfy where the server can enforce one.
-        begun: The assistant's turn so far; the reply continues it and holds the continuation only.
+        begun: The assistant's turn so far; the reply continues it and holds the continuation only. Without messages it
+            is all that the model reads: plain text, with no template around it.
         begun_ids: The same as token ids, when those of all its steps are known; else empty.
         stop: Strings that end the reply; the one that was hit stays at the end of its text.
         max_tokens: Longest reply in tokens, > 0, where that is less than the role's limit.

@@ -22,6 +22,8 @@ async def lacking(lm: LM, needs: frozenset[str], roles: Iterable[Role]) -> froze
         roles: The roles that are seated; log-probabilities of one of them are enough, since a need does not say whose.
     """
     missing = needs - lm.offers
+    if "prm" in missing:
+        return missing
     if needs & LOGPROBS - missing and not await _any_logprobs(lm, roles):
         missing |= LOGPROBS
     return missing
@@ -29,14 +31,21 @@ async def lacking(lm: LM, needs: frozenset[str], roles: Iterable[Role]) -> froze
 
 async def _any_logprobs(lm: LM, roles: Iterable[Role]) -> bool:
     for role in roles:
-        try:
-            (finding,) = await logprobs(Bench(lm, role))
-        except (ServerError, UsageError):
-            # It cannot be told now; the search itself will say what is wrong.
-            return True
-        if not finding.lacks:
+        if not await unmet_wishes(lm, LOGPROBS, role):
             return True
     return False
+
+
+async def unmet_wishes(lm: LM, wishes: frozenset[str], role: Role) -> frozenset[str]:
+    """Return the wishes that a role's server was seen not to meet; only log-probabilities are looked at."""
+    if not wishes & LOGPROBS:
+        return frozenset()
+    try:
+        (finding,) = await logprobs(Bench(lm, role))
+    except (ServerError, UsageError):
+        # It cannot be told now; the search itself will say what is wrong.
+        return frozenset()
+    return finding.lacks
 
 
 def refusal(needs: frozenset[str], missing: frozenset[str], servers: Iterable[str]) -> UsageError:

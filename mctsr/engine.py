@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from mctsr.caller import Caller
 from mctsr.draws import CHOOSING, FOLDING, Dice
@@ -23,20 +23,10 @@ from mctsr.parts import Ask, Ledger, Path, Problem
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
 from mctsr.rollout import Asked, Change, Done, Event, Folded, Stopped, fold, work
-from mctsr.stop import Limits
+from mctsr.stop import Decisions, Limits
 from mctsr.tree import Tree, warm_up
 
 MAX_SERVER_FAULTS = 3
-
-
-class Decisions(Protocol):
-    """Where choices that depend on the clock are written before they are acted on, and read on replay."""
-
-    def decided(self, fold: int) -> tuple[str, Tally] | None:
-        """Return what was decided after `fold` folds, with what the work in flight had cost by then."""
-
-    def decide(self, fold: int, what: str, charged: Tally) -> None:
-        """Write a decision down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +118,7 @@ class _Search:
     flights: deque[_Flight] = field(default_factory=deque)
     stop: _Stop | None = None
     folds: int = 0
+    fault: str = ""
 
     def __post_init__(self) -> None:
         self.tree = Tree(low=self.recipe.judge.low if self.recipe.judge else 0.0)
@@ -217,11 +208,21 @@ class _Search:
                 f"no first answer: {'; '.join(change.faults) or 'the expander returned nothing'}", True
             )
         faults = self.ledger.server_faults
+        if faults:
+            reasons = change.faults or [self.tree.states[node].unscored[-1] for node in change.unscored]
+            self.fault = reasons[-1]
         if faults < (MAX_SERVER_FAULTS if number else 1):
             return None
-        reasons = change.faults or [self.tree.states[node].unscored[-1] for node in change.unscored]
         what = f"{faults} asks running ended in server faults" if number else "no first score"
-        return _Stop(f"{what}: {reasons[-1]}", True)
+        return _Stop(f"{what}: {self.fault}", True)
+
+    def exhausted(self) -> _Stop:
+        """Say why there is nothing left to ask; when nothing came of it and the server is why, the problem fails."""
+        unscored = self.recipe.judge is not None and self.tree.best() is None
+        answered = any(self.tree.states[node].answer is not None for node in self.tree.answers())
+        if self.ledger.server_faults and (unscored or not answered):
+            return _Stop(f"nothing is left after server faults: {self.fault}", True)
+        return _Stop("all unscored" if unscored else "exhausted")
 
     def enough(self) -> _Stop | None:
         """Ask the limits and the stopper."""
@@ -240,8 +241,7 @@ class _Search:
 
     def outcome(self) -> Outcome:
         """Close the search."""
-        unscored = self.recipe.judge is not None and self.tree.best() is None
-        stop = self.stop or _Stop("all unscored" if unscored else "exhausted")
+        stop = self.stop or self.exhausted()
         if self.watch:
             self.watch(Stopped(self.problem.id, stop.reason, stop.failed))
         return Outcome(self.tree, self.ledger, stop.reason, stop.failed)

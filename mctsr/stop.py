@@ -4,8 +4,10 @@ None of them sees a gold answer.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from mctsr.errors import RecipeError
+from mctsr.lm.base import Tally
 from mctsr.parts import Ledger, Stopper
 from mctsr.tree import Tree
 
@@ -41,6 +43,16 @@ class Limits:
         return {
             name: used - limit for name, (used, limit) in spent.items() if limit is not None and used > limit
         }
+
+
+class Decisions(Protocol):
+    """Where choices that depend on the clock are written before they are acted on, and read on replay."""
+
+    def decided(self, fold: int) -> tuple[str, Tally] | None:
+        """Return what was decided after `fold` folds, with what the work in flight had cost by then."""
+
+    def decide(self, fold: int, what: str, charged: Tally) -> None:
+        """Write a decision down."""
 
 
 def never() -> Stopper:

@@ -13,6 +13,9 @@ from mctsr.tree import Tree
 
 from .population import Survivors
 
+#: Members of a population that goes on: each is a place in a list, and a call in every generation.
+MOST = 100_000
+
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
@@ -38,6 +41,8 @@ class Frontier:
     def __post_init__(self) -> None:
         if self.n < 1:
             raise RecipeError(f"n is {self.n}; it is the number of answers, at least 1")
+        if self.survive is not None and self.n > MOST:
+            raise RecipeError(f"n is {self.n}; a population that goes on holds at most {MOST} members")
         if self.opened is not None and not 1 <= self.opened <= self.n:
             raise RecipeError(f"opened is {self.opened}; it is the number of roots, 1 to n = {self.n}")
         if self.opened is not None and self.survive is None:

@@ -84,6 +84,7 @@ def _scores(screen: Screen, found: "Comparison") -> None:
         [Span(scores[0].name, STRONG if scores[0].name == "selected" else ""), *map(_score, scores)]
         for scores in by_rule
     ]
+    rows.append(["failed", *(number(side.failed) for side in found.runs)])
     screen.table(columns, rows)
     for score, *_ in by_rule:
         if score.note:
@@ -114,13 +115,21 @@ def _differences(screen: Screen, found: "Comparison") -> None:
             for pair in each
         ]
     screen.table(columns, rows)
+    for side, each in zip(found.runs[1:], found.paired, strict=True):
+        if left_out := each[0].left_out:
+            words = (
+                f"{side.label} - {found.runs[0].label}: {counted(left_out, 'problem')} left out, failed in "
+                f"either run; {counted(each[0].n, 'pair')} compared"
+            )
+            screen.line(Span(words, DOUBT), wrap=True)
 
 
 def _difference(pair: "Paired") -> tuple[str, str, str]:
-    if pair.difference is None or pair.low is None or pair.high is None or pair.p is None:
-        return "-", "-", "-"
+    points = "-" if pair.difference is None else _points(pair.difference)
+    if pair.low is None or pair.high is None or pair.p is None:
+        return points, pair.note, "-"
     p = "< 0.001" if pair.p < _CERTAIN else f"{pair.p:.3f}"
-    return _points(pair.difference), f"{_points(pair.low)} to {_points(pair.high)}", p
+    return points, f"{_points(pair.low)} to {_points(pair.high)}", p
 
 
 def _points(difference: float) -> str:

@@ -68,8 +68,7 @@ def doctor(
     else:
         screen = Screen()
         draw_findings(screen, found, recipes, given)
-        if found[0].server is not None:
-            draw_recipes(screen, recipes, offered(found))
+        draw_recipes(screen, recipes, offered(found), runs=found[0].runs)
     return 0 if all(each.runs for each in found) else 1
 
 
@@ -150,6 +149,7 @@ def _record(
                 "needs": sorted(recipe.words),
                 "missing": sorted(recipe.words - offers),
                 "unknown": recipe.unknown,
+                "can_run": found[0].runs and not recipe.unknown and recipe.words <= offers,
             }
             for recipe in recipes
         ],

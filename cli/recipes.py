@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from mctsr.errors import RecipeError
+from mctsr.errors import RecipeError, named, shown
 
 from .options import Json
 from .screen.render import Column, Screen, Span
@@ -42,7 +42,11 @@ def recipes(
         ),
     ] = None,
     rules: Annotated[
-        bool, typer.Option("--rules", help="List the rules that recipes are made of, with their sources.")
+        bool,
+        typer.Option(
+            "--rules",
+            help="List the rules that recipes are made of, with their sources; with NAME that one, in full.",
+        ),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -51,9 +55,7 @@ def recipes(
 
     screen = Screen()
     if rules:
-        if name is not None:
-            raise typer.BadParameter("--rules takes no NAME; it lists all rules")
-        _show_rules(screen, json=json)
+        _show_rules(screen, name, json=json)
         return
     known = names()
     if name is not None:
@@ -67,15 +69,28 @@ def recipes(
     screen.table(columns, [[Span(e["name"], "bold"), e["description"], e["source"]] for e in entries])
 
 
-def _show_rules(screen: Screen, *, json: bool) -> None:
-    from mctsr.recipes.rules import rules
+def _show_rules(screen: Screen, name: str | None, *, json: bool) -> None:
+    from mctsr.recipes.rules import Rule, rules
 
     found = rules()
+    if name is not None:
+        known = [rule.name for rule in found]
+        found = [rule for rule in found if rule.name == name]
+        if not found:
+            raise RecipeError(f"no rule {shown(name)}; choose one of {named(known)}")
     if json:
         screen.json([rule._asdict() for rule in found])
-        return
-    columns = [Column("kind"), Column("rule"), Column("what it does", least=30), Column("source", least=30)]
-    screen.table(columns, [[r.kind, Span(r.name, "bold"), r.formula, r.source] for r in found])
+    elif name is not None:
+        for field, said in zip(Rule._fields, found[0], strict=True):
+            screen.text(f"{field}: {said}")
+    else:
+        columns = [
+            Column("kind"),
+            Column("rule"),
+            Column("what it does", least=30),
+            Column("source", least=30),
+        ]
+        screen.table(columns, [[r.kind, Span(r.name, "bold"), r.formula, r.source] for r in found])
 
 
 def _show_one(screen: Screen, name: str, source: str, *, json: bool) -> None:

@@ -90,6 +90,7 @@ def resume(
     """Go on with a run under its recorded settings; what was answered is not asked again."""
     from mctsr.batch import resume_plan
     from mctsr.lm.connect import Keys
+    from mctsr.runs.recovery import tree_damage
     from mctsr.runs.writer import RunWriter
 
     from .conduct import Way, conduct, finish
@@ -97,6 +98,8 @@ def resume(
     found = open_run(run, base)
     way = Way("none" if quiet else display, quiet, json)
     plan = resume_plan(found)
+    if damage := tree_damage(found):
+        talk(one_line(f"notice: {damage}"))
     if all(
         id in found.results() and found.results()[id]["status"] == "ok" for id in found.record["problem_ids"]
     ):

@@ -46,6 +46,9 @@ class Recipe:
     width: int = 1
 
     def __post_init__(self) -> None:
+        for name in ("expander", "judge", "selector", "backup", "stopper", "answerer"):
+            if isinstance(part := getattr(self, name), type):
+                raise RecipeError(f"the {name} is the class {part.__name__}; make one: {part.__name__}(…)")
         if self.width < 1:
             raise RecipeError(f"width is {self.width}; it is the number of asks in flight, at least 1")
 

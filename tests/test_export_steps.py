@@ -212,7 +212,8 @@ def test_the_scale_of_a_shipped_recipe_is_that_of_its_judge(tmp_path: Path) -> N
 
 
 def test_a_scale_that_is_nowhere_recorded_is_asked_for(tmp_path: Path) -> None:
-    found = Run.open(make_step_run(tmp_path / "run", scale=None))
+    settings: dict[str, Any] = {"recipe": "own.py:mine", "policy": {}, "judge": None}
+    found = Run.open(make_step_run(tmp_path / "run", scale=None, settings=settings))
     with pytest.raises(RunError, match=r"is not recorded.*give --scale LOW,HIGH"):
         write(found, "stepwise")
     assert not (found.path / "export" / "stepwise.jsonl").exists()
@@ -261,15 +262,29 @@ def test_a_whole_answer_among_steps_is_no_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "nodes",
-    [[root()], [root(), step(1, 0, "a", None)], [root(), step(1, 0, " \n", 0.5)]],
-    ids=["no steps", "no values", "empty"],
+    ("nodes", "form", "labels", "said"),
+    [
+        ([root()], "stepwise", Labels(), "there are no steps at all"),
+        ([root(), step(1, 0, "a", None)], "stepwise", Labels(), "1 steps without a value; .*judge"),
+        ([root(), step(1, 0, " \n", 0.5)], "stepwise", Labels(), "1 empty steps; the model wrote nothing"),
+        (
+            [root(), step(1, 0, f"a {TAG}", 0.5)],
+            "math-shepherd",
+            Labels(),
+            "step tag .*; the tag inside .* --format stepwise",
+        ),
+        ([root(), step(1, 0, "a", 0.5)], "stepwise", Labels(min_visits=99), "99 visits; .*--min-visits"),
+    ],
+    ids=["no steps", "no values", "empty", "tag", "visits"],
 )
-def test_a_run_in_which_nothing_gets_a_label_is_refused(nodes: list[NodeRecord], tmp_path: Path) -> None:
+def test_a_run_in_which_nothing_gets_a_label_is_refused_for_its_own_reason(
+    nodes: list[NodeRecord], form: str, labels: Labels, said: str, tmp_path: Path
+) -> None:
     found = Run.open(make_step_run(tmp_path / "run", [step_tree("p", nodes)]))
-    with pytest.raises(RunError, match=r"no step of .* gets a label: .*; see --min-visits"):
-        write(found, "stepwise")
-    assert not (found.path / "export" / "stepwise.jsonl").exists()
+    with pytest.raises(RunError, match=rf"no step of .* gets a label: .*{said}") as error:
+        write(found, form, labels=labels)
+    assert ("--min-visits" in str(error.value)) == (labels.min_visits > 1)
+    assert not (found.path / "export" / f"{form}.jsonl").exists()
 
 
 @pytest.mark.parametrize(

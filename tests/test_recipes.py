@@ -303,3 +303,37 @@ def test_scores_of_equal_places_are_equal_and_of_others_mostly_not() -> None:
     assert min(values) >= -95
     assert len(np.unique(values)) > 12
     assert named(Place("p", 1, "answer")) != named(Place("p", 2, "answer"))
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "value"),
+    [
+        *(
+            (name, "children", 0)
+            for name in ("grave-steps", "mcps-steps", "puct-prm", "rstar-math", "ts-llm")
+        ),
+        *(("tot", argument, value) for argument in ("breadth", "children", "votes") for value in (0, -1)),
+        ("particle-filter", "weight_temperature", 0.0),
+        ("particle-filter", "hottest", 0.5),
+        ("particle-filter", "cooling", -1),
+        ("puct-prm", "c", -1.0),
+        ("rstar-math", "c", -1.0),
+        ("ts-llm", "init", -1.0),
+        ("ts-llm", "base", 0.0),
+        ("grave-steps", "ref", -1),
+        ("grave-steps", "bias", -1.0),
+        ("mcps-steps", "ref", -1),
+        ("mcps-steps", "window", 0),
+        *((name, "temperature", 2.5) for name in ("beam", "dvts", "particle-filter", "tot", "puct-prm")),
+    ],
+)
+def test_a_value_out_of_range_is_told_by_the_recipes_own_argument(
+    name: str, argument: str, value: float
+) -> None:
+    with pytest.raises(RecipeError, match=f"^{argument} is {value}; it "):
+        choose(name, {argument: value}).build()
+
+
+def test_a_part_that_was_not_made_is_named() -> None:
+    with pytest.raises(RecipeError, match=r"the backup is the class OwnValue; make one: OwnValue\(…\)"):
+        Recipe(SelfRefine(), None, Chain(), OwnValue, rollouts_done(1), last)  # type: ignore[arg-type]

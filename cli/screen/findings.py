@@ -76,8 +76,20 @@ def _for(word: str, names: list[str]) -> str:
     return f"{word} {named(names, _SHOWN)}" if names else ""
 
 
-def draw_recipes(screen: Screen, recipes: Sequence["Needs"], offers: frozenset[str]) -> None:
-    """Write which recipes can run with their default arguments, and in one line each what the others miss."""
+def draw_recipes(
+    screen: Screen, recipes: Sequence["Needs"], offers: frozenset[str], *, runs: bool = True
+) -> None:
+    """Write which recipes can run with their default arguments, and in one line each what the others miss.
+
+    Args:
+        screen: Where to.
+        recipes: What the known recipes need.
+        offers: What was seen to hold.
+        runs: Whether any search could run; without that, no recipe is named.
+    """
+    if not runs:
+        screen.line(Span("can run: none", BAD))
+        return
     missing: dict[str, list[str]] = {}
     for recipe in recipes:
         why = recipe.unknown or _without(recipe.words - offers)

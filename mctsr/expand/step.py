@@ -45,7 +45,7 @@ class Steps:
         max_step_tokens: Longest step, over all its calls: where a call may be no longer than less, it takes several.
         max_steps: Steps in a solution; the last one is ended with the reason "max steps" unless it finished.
         prompt: Prompt file, with the input "problem"; "" for "step", or "step_numbered" with such a boundary.
-        temperature: None leaves it to the model's settings.
+        temperature: 0 to 2; None leaves it to the model's settings.
         distinct: Keep one of equal drafts of an ask, before any is judged; its prior is then the share of the drafts
             that said the same, and `work["times"]` their number. Otherwise twins stay, and are flagged.
         thought: "after" or "inside", see above.
@@ -76,6 +76,8 @@ class Steps:
             raise RecipeError(f'thought is {self.thought!r}; it must be "after" or "inside"')
         if self.logprobs is not None and self.logprobs < 0:
             raise RecipeError(f"logprobs is {self.logprobs}; it must be at least 0, or None")
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise RecipeError(f"temperature is {self.temperature}; it must be a number from 0 to 2, or None")
 
     @property
     def needs(self) -> frozenset[str]:

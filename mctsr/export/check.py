@@ -42,13 +42,17 @@ def check(path: Path) -> Checked:
     Raises:
         DataError: A row is none of these formats, its steps and labels do not fit each other, or rows differ in
             format or kind of label; names the line.
-        UsageError: The file does not exist or cannot be read.
+        UsageError: The file does not exist, is a folder, or cannot be read.
     """
     if not path.exists():
         raise UsageError(f"{path} does not exist; give a file that holds stepwise or math-shepherd rows")
+    if path.is_dir():
+        raise UsageError(f"give a file, {path} is a folder; mctsr export RUN writes into its folder export")
     lines, found = read_lines(path), Checked()
     every = [*(line.data for line in lines.whole), *([lines.torn] if lines.torn else [])]
     for number, data in enumerate(every, start=1):
+        if fault := _line_fault(data, torn=number > len(lines.whole)):
+            raise DataError(f"{path}, line {number} {fault}")
         try:
             _take(found, *_read(loads(data)))
         except ValueError as error:
@@ -56,6 +60,25 @@ def check(path: Path) -> Checked:
     if not found.rows:
         raise DataError(f"{path} holds no row; write one with mctsr export RUN --format stepwise")
     return found
+
+
+def _line_fault(data: bytes, *, torn: bool) -> str:
+    """Say what keeps a line from being JSON, and what to do about it; "" when nothing does."""
+    if not data.strip():
+        return "is empty; delete it"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return "is not UTF-8 text; save the file as UTF-8"
+    if text.startswith("\ufeff"):
+        return "begins with a byte order mark; save the file as UTF-8 without one"
+    try:
+        loads(data)
+    except ValueError:
+        if torn or (text.lstrip().startswith("{") and not text.rstrip().endswith("}")):
+            return "is cut off; write the file again, or delete this line"
+        return "is not JSON; mend or delete this line"
+    return ""
 
 
 def _take(found: Checked, form: str, kind: str, labels: Sequence[float]) -> None:
@@ -85,11 +108,18 @@ def _stepwise(prompt: object, steps: object, labels: object) -> tuple[str, list[
         raise ValueError("completions must be texts, at least one, none empty")
     if len(steps) != len(labels):
         raise ValueError(f"{len(steps)} completions have {len(labels)} labels; each needs one")
-    if all(isinstance(label, bool) for label in labels):
+    if all(isinstance(label, int) and label in (0, 1) for label in labels):
         return "hard", [float(label) for label in labels]
-    if all(isinstance(label, float) and 0.0 <= label <= 1.0 for label in labels):
-        return "soft", labels
-    raise ValueError("labels must all be true or false, or all numbers from 0.0 to 1.0")
+    if any(isinstance(label, bool) or not isinstance(label, int | float) for label in labels):
+        raise ValueError("labels must all be true or false (or 1 and 0), or all numbers from 0.0 to 1.0")
+    return "soft", _in_range([float(label) for label in labels])
+
+
+def _in_range(labels: list[float]) -> list[float]:
+    for number, label in enumerate(labels, start=1):
+        if not 0.0 <= label <= 1.0:
+            raise ValueError(f"label {number} is {label:g}, must be from 0.0 to 1.0; mend the label")
+    return labels
 
 
 def _math_shepherd(text: object, label: object) -> tuple[str, list[float]]:
@@ -100,4 +130,4 @@ def _math_shepherd(text: object, label: object) -> tuple[str, list[float]]:
         return "hard", [_HARD[verdict] for verdict in verdicts]
     if any(verdict in _HARD for verdict in verdicts):
         raise ValueError("label mixes + and - with numbers")
-    return "soft", [float(verdict) for verdict in verdicts]
+    return "soft", _in_range([float(verdict) for verdict in verdicts])

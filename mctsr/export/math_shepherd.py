@@ -14,7 +14,9 @@ TAG = "ки"
 """Ends a step."""
 
 _NUMBERED = re.compile(r"Step \d")
-_VERDICT = re.compile(r"[+-]|[01]\.\d+")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_SIGN = re.compile(r"[+-]")
+_BARE = re.compile(r"(?:.*\s)?Step \d+:\s*", re.DOTALL)
 
 
 def shepherd_rows(found: Iterator[Solution], labels: Labels, task: str) -> Iterator[Row]:
@@ -56,16 +58,22 @@ def _joined(problem: str, texts: list[str], ends: list[str]) -> str:
 def verdicts_of(text: str, label: str) -> list[str]:
     """Read the verdicts from `label` in the places in which `text` has its tags.
 
+    A verdict is "+", "-" or a number of any size; whether it is one in [0, 1] is for the caller to see.
+
     Raises:
-        ValueError: There is no tag, or the two texts differ elsewhere.
+        ValueError: There is no tag, a step has no text, or the two texts differ elsewhere.
     """
     *steps, end = text.split(TAG)
     if not steps:
         raise ValueError(f"input has no step tag {TAG}")
     verdicts: list[str] = []
     place = 0
-    for step in steps:
-        found = _VERDICT.match(label, place + len(step))
+    for step, after in zip(steps, [*steps[1:], end], strict=True):
+        if not step.strip() or _BARE.fullmatch(step):
+            raise ValueError(
+                f"step {len(verdicts) + 1} of input has no text; delete it and its tag and verdict"
+            )
+        found = _verdict_at(label, place + len(step), after)
         if not label.startswith(step, place) or found is None:
             raise ValueError(f"label has no verdict in the place of tag {len(verdicts) + 1} of input")
         verdicts.append(found[0])
@@ -73,3 +81,10 @@ def verdicts_of(text: str, label: str) -> list[str]:
     if label[place:] != end:
         raise ValueError("label goes on in another way than input behind the last tag")
     return verdicts
+
+
+def _verdict_at(label: str, place: int, after: str) -> re.Match[str] | None:
+    """Find a verdict; `after` settles whether a digit behind a sign belongs to it or to the next step."""
+    found = [match for kind in (_NUMBER, _SIGN) if (match := kind.match(label, place))]
+    fits = (match for match in found if label.startswith(after, match.end()))
+    return next(fits, found[0] if found else None)

@@ -20,6 +20,23 @@ if TYPE_CHECKING:
 
 KINDS = "hard", "soft"
 
+_EMPTY = "empty steps"
+_WHOLE = "whole answers among the steps"
+_UNVALUED = "steps without a value"
+_FEW_VISITS = "steps with fewer than"
+_TAGGED = "paths that hold the step tag"
+_HINTS = (
+    (_EMPTY, "the model wrote nothing in them; run again with another model or prompt"),
+    (_WHOLE, "export them with --format nodes or tree"),
+    (
+        _UNVALUED,
+        "their judge gave no number, mctsr report says why; run again with a judge that scores steps",
+    ),
+    (_FEW_VISITS, "give a lower --min-visits"),
+    (_TAGGED, "the tag inside the text would split steps; write --format stepwise, which has no tag"),
+)
+"""Beginnings of the reasons that are no consequence of another one, and what to do about each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Labels:
@@ -145,8 +162,18 @@ def solutions(run: "Run", labels: Labels, counts: Counts, *, tag: str = "") -> I
         counts.with_good_path += sum([counts.add(path, labels) for path in found]) > 0
         yield from found
     if not counts.paths:
-        told = ", ".join(f"{n:,} {why}" for why, n in counts.left_out.most_common()) or "there are no steps"
-        raise RunError(f"no step of {run.path} gets a label: {told}; see --min-visits")
+        raise RunError(f"no step of {run.path} gets a label: {_why_none(counts)}")
+
+
+def _why_none(counts: Counts) -> str:
+    """Say why nothing has a label, and what to do about the reason that holds of most."""
+    reasons = [(why, n) for why, n in counts.left_out.most_common() if n]
+    if not counts.problems:
+        return "no problem has a tree, all failed or are not finished; go on with mctsr resume"
+    if not reasons:
+        return "there are no steps at all, no tree has grown; see mctsr report, and give the search more to spend"
+    causes = (hint for why, _ in reasons for begin, hint in _HINTS if why.startswith(begin))
+    return ", ".join(f"{n:,} {why}" for why, n in reasons) + "; " + next(causes)
 
 
 def _paths(tree: TreeRecord, scale: Scale, labels: Labels, counts: Counts) -> Iterator[Solution]:
@@ -186,13 +213,13 @@ def _steps(tree: TreeRecord, scale: Scale, labels: Labels, counts: Counts) -> di
 def _unfit(node: NodeRecord, labels: Labels) -> str:
     """Say why a step gets no label; "" when it gets one."""
     if not node["text"].strip():
-        return "empty steps"
+        return _EMPTY
     if not node.get("step"):
-        return "whole answers among the steps"
+        return _WHOLE
     if node["value"] is None:
-        return "steps without a value"
+        return _UNVALUED
     if node["visits"] < labels.min_visits:
-        return f"steps with fewer than {labels.min_visits} visits"
+        return f"{_FEW_VISITS} {labels.min_visits} visits"
     return ""
 
 
@@ -209,5 +236,6 @@ def _score(node: NodeRecord, tree: TreeRecord, scale: Scale) -> float:
 
 def _tagged(path: Solution, tag: str, counts: Counts) -> bool:
     found = bool(tag) and any(tag in text for text in (path.problem, *(step.text for step in path.steps)))
-    counts.left_out[f"paths that hold the step tag {tag} themselves"] += found
+    if found:
+        counts.left_out[f"{_TAGGED} {tag} themselves"] += 1
     return found

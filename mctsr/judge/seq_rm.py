@@ -10,7 +10,7 @@ from mctsr.lm.base import Message, Pooling
 from mctsr.parts import Path, Unscored, Verdict
 from mctsr.tree import Sample
 
-from .process.wrong import wrong_model
+from .process.wrong import counted, wrong_model
 from .steps import HIGH, LOW, settled
 
 _ALLOWED = "a reward model with one label, such as Skywork-Reward in vLLM with --runner pooling"
@@ -52,7 +52,8 @@ class SeqRm:
         pooled = await llm.pool(Pooling(turns, task="classify", raw=True), part="seq_rm", draft=draft)
         shape = [len(row) for row in pooled.rows]
         if shape != [1]:
-            raise wrong_model(f"gave {sum(shape)} numbers in {len(shape)} rows for one solution", _ALLOWED)
+            found = f"{counted(sum(shape), 'number')} in {counted(len(shape), 'row')}"
+            raise wrong_model(f"gave {found} for one solution", _ALLOWED)
         reward = float(pooled.rows[0][0])
         value = _sigmoid((reward - self.centre) / self.temperature)
         if not LOW <= value <= HIGH:

@@ -189,13 +189,13 @@ class Playouts:
         Every node of the path but its root has been placed.
         """
         self._fit(len(nodes))
-        depth = int(nodes["depth"][node])
-        if depth >= self._path.shape[1]:
+        if (depth := int(nodes["depth"][node])) >= self._path.shape[1]:
             self._path = np.zeros((3, 2 * depth), dtype=np.int64)
         length = trail(nodes, node, self.codes, self.rows, self._path)
         path, rows, moves = self._path
         credit_playout(self.table, rows, length, moves, length, self.signs, result, self._scratch)
         if not self.settings.window:
+            self.seen += 1
             return
         self.seen = remember(
             self.bits, self.results, self.seen, moves, length, self.signs, result, self.stats[0]

@@ -53,7 +53,14 @@ def _of_module(kind: str, module: ModuleType) -> Iterator[Rule]:
         text = inspect.getdoc(member) or ""
         if source := source_of(text):
             formula = " ".join(text.partition("\n\n")[0].split())
-            yield Rule(kind, name, formula, source, f"{module.__name__}:{name}")
+            yield Rule(_kind(kind, member), name, formula, source, f"{module.__name__}:{name}")
+
+
+def _kind(kind: str, member: object) -> str:
+    """Tell a part from what goes into one: settings of selectors, and values that backups spread."""
+    if kind == "selector" and isinstance(member, type) and not hasattr(member, "ask"):
+        return "setting"
+    return "value" if kind == "backup" and not isinstance(member, type) else kind
 
 
 def source_of(text: str) -> str:

@@ -59,6 +59,17 @@ def answerer(choice: Choice, judge: Judge) -> Answerer:
     return best_finalist if choice == "best" else majority
 
 
+def check_counts(**counts: int) -> None:
+    """Refuse a recipe's arguments that are below 1, by the recipe's own names; its parts may call them otherwise.
+
+    Raises:
+        RecipeError: One is below 1.
+    """
+    for name, count in counts.items():
+        if count < 1:
+            raise RecipeError(f"{name} is {count}; it must be at least 1")
+
+
 def check_groups(n: int, m: int) -> None:
     """Refuse a budget that does not come in groups of `m`.
 

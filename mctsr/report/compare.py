@@ -34,6 +34,7 @@ class Side:
         state: "finished", "interrupted", "running" or "failed".
         total: Problems of the whole run; `done` those of them with a result.
         scores: First, selected, majority, oracle; empty when nothing can be graded.
+        failed: How many of the problems that the scores are over failed here; they count as not right.
         cost: Totals over the compared problems.
         curve: Accuracy against tokens; None when nothing can be graded or a tree cannot be read.
     """
@@ -49,6 +50,7 @@ class Side:
     done: int
     scores: tuple[Score, ...]
     cost: Cost
+    failed: int = 0
     curve: Curve | None = None
 
 
@@ -62,7 +64,8 @@ class Comparison:
         compared: How many of these have a result in every run; costs are over them.
         graded: How many of these count in every run: graded, or failed with a gold answer. Scores, differences
             and curves are over them.
-        paired: Each run but the first against the first: one entry for each rule of choosing answers.
+        paired: Each run but the first against the first: one entry for each rule of choosing answers. Problems
+            that failed in either are left out: they tell of a server or a limit, not of the recipe.
         notes: What has to be known to read the numbers.
     """
 
@@ -194,21 +197,30 @@ def _side(name: str, run: "Run", compared: Sequence[str], graded: Sequence[str])
         done=len(results),
         scores=tuple(scores) if graded else (),
         cost=cost_of([results[id] for id in compared]),
+        failed=len(_failed(run, graded)),
     )
+
+
+def _failed(run: "Run", ids: Sequence[str]) -> set[str]:
+    """Return those of some finished problems that failed in a run."""
+    results = run.results()
+    return {id for id in ids if results[id]["status"] == "failed"}
 
 
 def _paired(runs: Sequence["Run"], graded: Sequence[str]) -> tuple[tuple[Paired, ...], ...]:
     from numpy.random import default_rng
 
-    def right(run: "Run", rule: str) -> Mapping[str, bool]:
+    def right(run: "Run", rule: str, ids: Sequence[str]) -> Mapping[str, bool]:
         results, grades = run.results(), run.grades()
-        return {id: is_right(rule, results[id], grades.get(id)) for id in graded}
+        return {id: is_right(rule, results[id], grades.get(id)) for id in ids}
 
-    first = {rule: right(runs[0], rule) for rule in RULES}
-    return tuple(
-        tuple(pair(rule, first[rule], right(run, rule), default_rng(SEED)) for rule in RULES)
-        for run in runs[1:]
-    )
+    def against(run: "Run", rule: str) -> Paired:
+        failed = _failed(runs[0], graded) | _failed(run, graded)
+        ids = [id for id in graded if id not in failed]
+        sides = right(runs[0], rule, ids), right(run, rule, ids)
+        return pair(rule, *sides, default_rng(SEED), left_out=len(failed))
+
+    return tuple(tuple(against(run, rule) for rule in RULES) for run in runs[1:])
 
 
 def _with_curves(

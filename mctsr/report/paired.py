@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 RESAMPLES = 10_000
 """Resamples of the bootstrap."""
 
+LEAST = 5
+"""Pairs below which neither an interval nor a probability is given: they would look surer than they are."""
+
+TOO_FEW = "too few pairs"
+
 
 @dataclass(frozen=True, slots=True)
 class Paired:
@@ -23,12 +28,14 @@ class Paired:
 
     Attributes:
         rule: "first", "selected", "majority" or "oracle".
-        n: Problems that count in both.
+        n: Problems that count in both, without the `left_out`.
         gained: Ids of the problems that only the second run has right; `lost` only the first.
         difference: Share right in the second minus share right in the first, in [-1, 1]; None over no problem.
         low: Lower bound of the 95 % interval of the difference; `high` the upper one. Without any problem gained
-            or lost both are 0: resampling what never differs cannot show how rarely it might.
-        p: Two-sided exact McNemar probability; None over no problem.
+            or lost both are 0: resampling what never differs cannot show how rarely it might. None below `LEAST`.
+        p: Two-sided exact McNemar probability; None below `LEAST` pairs.
+        left_out: How many problems are in no pair, because they failed in one run or in both.
+        note: `TOO_FEW` below `LEAST` pairs, else "".
     """
 
     rule: str
@@ -39,9 +46,18 @@ class Paired:
     low: float | None
     high: float | None
     p: float | None
+    left_out: int = 0
+    note: str = ""
 
 
-def pair(rule: str, first: Mapping[str, bool], second: Mapping[str, bool], rng: "Generator") -> Paired:
+def pair(
+    rule: str,
+    first: Mapping[str, bool],
+    second: Mapping[str, bool],
+    rng: "Generator",
+    *,
+    left_out: int = 0,
+) -> Paired:
     """Compare two runs on the problems of both, each named with whether its answer is right.
 
     Args:
@@ -49,6 +65,7 @@ def pair(rule: str, first: Mapping[str, bool], second: Mapping[str, bool], rng: 
         first: Right or wrong by problem, in the run that is compared with.
         second: The same of the other run, for the same problems.
         rng: Draws the resamples.
+        left_out: How many problems the caller left out of both.
 
     Raises:
         ValueError: The two do not name the same problems.
@@ -58,11 +75,12 @@ def pair(rule: str, first: Mapping[str, bool], second: Mapping[str, bool], rng: 
     gained = tuple(id for id in first if second[id] and not first[id])
     lost = tuple(id for id in first if first[id] and not second[id])
     n = len(first)
-    if not n:
-        return Paired(rule, 0, (), (), None, None, None, None)
+    difference = (len(gained) - len(lost)) / n if n else None
+    if n < LEAST:
+        return Paired(rule, n, gained, lost, difference, None, None, None, left_out, TOO_FEW)
     low, high = bootstrap(len(gained), len(lost), n, rng)
-    difference = (len(gained) - len(lost)) / n
-    return Paired(rule, n, gained, lost, difference, low, high, mcnemar(len(gained), len(lost)))
+    p = mcnemar(len(gained), len(lost))
+    return Paired(rule, n, gained, lost, difference, low, high, p, left_out)
 
 
 def mcnemar(gained: int, lost: int) -> float:

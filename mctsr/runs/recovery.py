@@ -7,12 +7,16 @@ more. All checks come before the first cut, and what no kill can have left is an
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mctsr.errors import RunError
+from mctsr.errors import RunError, named, shown
 
 from .layout import GRADES, RESULTS, TREES
 from .reading import Records, read_records
 from .records import GradeRecord, ResultRecord
+
+if TYPE_CHECKING:
+    from .folder import Run
 
 
 def cut_back(folder: Path, trees: int, results: int, grades: int) -> Records[ResultRecord]:
@@ -33,6 +37,26 @@ def cut_back(folder: Path, trees: int, results: int, grades: int) -> Records[Res
     _cut(results, read.torn)
     _cut(grades, read_records(folder / GRADES, GradeRecord).torn)
     return read
+
+
+def tree_damage(run: "Run") -> str:
+    """Say in one line which trees of a run cannot be read, and what to do; "" when all can.
+
+    They keep nobody from solving the other problems, so this is no error. Reads all trees.
+    """
+    damaged: list[str] = []
+    for id, result in run.results().items():
+        try:
+            if result["length"]:
+                run.tree(id)
+        except RunError:
+            damaged.append(id)
+    if not damaged:
+        return ""
+    return (
+        f"{TREES}: {len(damaged)} of its trees cannot be read ({named(map(shown, damaged))}) and stay as they are; "
+        f"restore {TREES} from a copy, or delete the lines of these problems in {RESULTS} to solve them again"
+    )
 
 
 def _loose(path: Path, file: int, results: Sequence[ResultRecord], damaged: int) -> int:

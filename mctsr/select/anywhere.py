@@ -95,9 +95,9 @@ class Anywhere:
         """Return the ids that may be chosen, ascending."""
         closed_by = _CONDITIONS[self.closed_by]
         measure = tree.own_array("own") if closed_by == walk.AS_GOOD else tree.nodes["value"]
-        if closed_by == walk.AS_GOOD and len(tree) and np.isnan(measure[: len(tree)]).all():
-            raise RecipeError('closed_by="as good" needs a backup that keeps own values, as MctsrCode does')
         limit = -1 if self.open_below is None else self.open_below
         out = np.empty(len(tree), dtype=np.int64)
         count = walk.candidates(tree.nodes, len(tree), measure, limit, closed_by, out)
+        if count and closed_by == walk.AS_GOOD and np.isnan(measure[out[:count]]).all():
+            raise RecipeError('closed_by="as good" needs a backup that keeps own values, as MctsrCode does')
         return out[:count]

@@ -157,6 +157,10 @@ def _kept(tree: Tree, settings: Settings) -> Playouts:
 
 def _ask(tree: Tree, playouts: Playouts, how: How, roots: int, n: int) -> Sequence[Ask]:
     for root in range(min(roots, len(tree))):
+        if not playouts.seen and tree.nodes["visits"][root] > tree.nodes["n_rewards"][root]:
+            raise RecipeError(
+                "rewards were backed up, but no playouts kept: Grave and Mcps need the backup AmafMean"
+            )
         leaf = NONE if tree.planted(root) else playouts.leaf(tree.nodes, root, how)
         if leaf != NONE:
             return (Ask(leaf, n),)

@@ -3,6 +3,7 @@
 Every function returns a rule for `Descent` and `Anywhere`: it maps (tree, ids) to f8 of the same length. `N` is the
 visits of the parent, `n` and `Q` the visits and value of the node, work in flight included. The formulas are in
 `mctsr.kernels.rules`; what a score assumes of the values (scale, what an unvisited node holds) is said here.
+Constants are finite and at least 0, where division needs it above 0, and `first` is any number; else a RecipeError.
 """
 
 import math
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mctsr.errors import RecipeError
 from mctsr.kernels import rules
 from mctsr.kernels.node import NONE, Constants, Floats, Ids
 from mctsr.tree import Tree
@@ -45,6 +47,21 @@ def _rule(code: int, *k: float, root: float = math.nan) -> KernelRule:
     return KernelRule(code, (padded[0], padded[1], padded[2], padded[3]), root)
 
 
+def _fit(name: str, value: float, *, above: bool = False) -> float:
+    """Return the constant `value` if it is finite and at least 0, with `above` greater."""
+    if not (0 < value < math.inf or (value == 0 and not above)):
+        allowed = "above 0" if above else "at least 0"
+        raise RecipeError(f"{name} is {value}; it must be a finite number {allowed}")
+    return value
+
+
+def _first(value: float) -> float:
+    """Return what an unvisited node gets: any number, also an infinite one."""
+    if math.isnan(value):
+        raise RecipeError(f"first is {value}; it must be a number")
+    return value
+
+
 def by_value() -> KernelRule:
     """Q: greedy, best first."""
     return _rule(rules.VALUE)
@@ -56,7 +73,7 @@ def uct(c: float = math.sqrt(2)) -> KernelRule:
     Source: UCB1 in trees, Kocsis and Szepesvári 2006, "Bandit based Monte-Carlo planning". Also LATS
     (arXiv:2310.04406, section 4.1, c = 1) and rStar (arXiv:2408.06195).
     """
-    return _rule(rules.UCB1, c)
+    return _rule(rules.UCB1, _fit("c", c))
 
 
 def uct_mctsr(c: float = 1.4, eps: float = 1e-5) -> KernelRule:
@@ -64,7 +81,7 @@ def uct_mctsr(c: float = 1.4, eps: float = 1e-5) -> KernelRule:
 
     Source: MCTSr, arXiv:2406.07394, section 3.4. Values lie in [-100, 100]: c is little more than a tie breaker.
     """
-    return _rule(rules.UCT_MCTSR, c, eps)
+    return _rule(rules.UCT_MCTSR, _fit("c", c), _fit("eps", eps, above=True))
 
 
 def uct_mctsr_code(c: float = 1.4, eps: float = 1e-5) -> KernelRule:
@@ -73,7 +90,7 @@ def uct_mctsr_code(c: float = 1.4, eps: float = 1e-5) -> KernelRule:
     Source: MCTSr's released code (trotsky1997/MathBlackBox), without the staleness of its scores; that is
     `pools.Stored("ucb")` over the backup `MctsrCode`.
     """
-    return _rule(rules.UCT_MCTSR_CODE, c, eps)
+    return _rule(rules.UCT_MCTSR_CODE, _fit("c", c), _fit("eps", eps, above=True))
 
 
 def uct_mc_nest(c: float = 1.0, eps: float = 1e-10) -> KernelRule:
@@ -82,7 +99,7 @@ def uct_mc_nest(c: float = 1.0, eps: float = 1e-10) -> KernelRule:
     Source: MC-NEST, arXiv:2411.15645, in its released code (corei5/MC_NEST_GPT). The Nash term is `pools.nash`. Where
     the code falls back to the root for want of candidates, the search ends.
     """
-    return _rule(rules.UCT_MCTSR_CODE, c, eps, root=10_000.0)
+    return _rule(rules.UCT_MCTSR_CODE, _fit("c", c), _fit("eps", eps, above=True), root=10_000.0)
 
 
 def uct_llama_berry(c: float = 1.4) -> KernelRule:
@@ -90,7 +107,7 @@ def uct_llama_berry(c: float = 1.4) -> KernelRule:
 
     Source: LLaMA-Berry, arXiv:2410.02884, section 3.1. Q is a rank in [0, 1]; every node is visited when it is made.
     """
-    return _rule(rules.UCB1, c)
+    return _rule(rules.UCB1, _fit("c", c))
 
 
 def uct_rstar_math(c: float = 2.0) -> KernelRule:
@@ -99,7 +116,7 @@ def uct_rstar_math(c: float = 2.0) -> KernelRule:
     Source: rStar-Math, arXiv:2501.04519, section 3.1; unvisited as in its code (microsoft/rStar). No prior, though
     the code calls it puct.
     """
-    return _rule(rules.UCT_ZERO, c)
+    return _rule(rules.UCT_ZERO, _fit("c", c))
 
 
 def uct_deepsearch(lam: float = 2.0) -> KernelRule:
@@ -107,7 +124,7 @@ def uct_deepsearch(lam: float = 2.0) -> KernelRule:
 
     Source: DeepSearch, arXiv:2509.25454, local selection among siblings. Q = q / n.
     """
-    return _rule(rules.UCT_ZERO, lam)
+    return _rule(rules.UCT_ZERO, _fit("lam", lam))
 
 
 def uct_grounded_prm(c: float = 1.8) -> KernelRule:
@@ -116,7 +133,7 @@ def uct_grounded_prm(c: float = 1.8) -> KernelRule:
     Source: GroundedPRM, arXiv:2510.14942, section 3, as published. Its released code (JerryPlain/GroundedPRMCode) never
     calls it and takes a child by chance: `sampled.anyone`.
     """
-    return _rule(rules.UCB1, c)
+    return _rule(rules.UCB1, _fit("c", c))
 
 
 def uct_rest_mcts(c: float = 0.7, first: float = 1.0) -> KernelRule:
@@ -125,7 +142,7 @@ def uct_rest_mcts(c: float = 0.7, first: float = 1.0) -> KernelRule:
     Source: ReST-MCTS*, arXiv:2406.03816, in its released code (THUDM/ReST-MCTS), whose constant INF is 1.0. The code
     breaks ties by chance; here the first created wins.
     """
-    return _rule(rules.UCT_REST, c, first)
+    return _rule(rules.UCT_REST, _fit("c", c), _first(first))
 
 
 def uct_meds3(c: float = 2.0, first: float = 5.0) -> KernelRule:
@@ -133,7 +150,7 @@ def uct_meds3(c: float = 2.0, first: float = 5.0) -> KernelRule:
 
     Source: MedS3, arXiv:2501.12051, in its released code (pixas/MedSSS). Completed nodes are DONE here.
     """
-    return _rule(rules.UCT_MEDS3, c, first)
+    return _rule(rules.UCT_MEDS3, _fit("c", c), _first(first))
 
 
 def uct_masprm(c: float = 2.0) -> KernelRule:
@@ -141,7 +158,7 @@ def uct_masprm(c: float = 2.0) -> KernelRule:
 
     Source: MASPRM, arXiv:2510.24803, target search in its code (milad1378yz/MASPRM, `mcts.py`).
     """
-    return _rule(rules.UCT_ONE, c, 0.0)
+    return _rule(rules.UCT_ONE, _fit("c", c), 0.0)
 
 
 def uct_rap(w_exp: float = 1.0) -> KernelRule:
@@ -149,7 +166,7 @@ def uct_rap(w_exp: float = 1.0) -> KernelRule:
 
     Source: RAP, arXiv:2305.14992, in its code (maitrix-org/llm-reasoners, `MCTS._uct`).
     """
-    return _rule(rules.UCT_ONE, w_exp, 1.0)
+    return _rule(rules.UCT_ONE, _fit("w_exp", w_exp), 1.0)
 
 
 def uct_masprm_inference(c: float = 2.0) -> KernelRule:
@@ -157,7 +174,7 @@ def uct_masprm_inference(c: float = 2.0) -> KernelRule:
 
     Source: MASPRM, arXiv:2510.24803, inference search in its code. q is the sum of backed-up values.
     """
-    return _rule(rules.UCT_PSEUDO, c)
+    return _rule(rules.UCT_PSEUDO, _fit("c", c))
 
 
 def puct_masprm_inference(c: float = 2.0) -> KernelRule:
@@ -165,7 +182,7 @@ def puct_masprm_inference(c: float = 2.0) -> KernelRule:
 
     Source: MASPRM, arXiv:2510.24803, inference search in its code; p = softmax of mean token log-probabilities.
     """
-    return _rule(rules.PUCT_PSEUDO, c)
+    return _rule(rules.PUCT_PSEUDO, _fit("c", c))
 
 
 def uct_prior(c: float = math.sqrt(2)) -> KernelRule:
@@ -173,7 +190,7 @@ def uct_prior(c: float = math.sqrt(2)) -> KernelRule:
 
     Source: the standard MCTS of TreeQuest (SakanaAI/treequest, `StandardMCTS`).
     """
-    return _rule(rules.UCT_PRIOR, c)
+    return _rule(rules.UCT_PRIOR, _fit("c", c))
 
 
 def puct(c: float = 1.25, first: float = 0.0) -> KernelRule:
@@ -181,7 +198,7 @@ def puct(c: float = 1.25, first: float = 0.0) -> KernelRule:
 
     Source: AlphaGo Zero, Silver et al. 2017, "Mastering the game of Go without human knowledge", Methods.
     """
-    return _rule(rules.PUCT, c, first)
+    return _rule(rules.PUCT, _fit("c", c), _first(first))
 
 
 def puct_alphazero(init: float = 1.25, base: float = 19652.0, first: float = 0.0) -> KernelRule:
@@ -190,7 +207,7 @@ def puct_alphazero(init: float = 1.25, base: float = 19652.0, first: float = 0.0
     Source: AlphaZero, Silver et al. 2018, pseudo-code; TS-LLM (arXiv:2309.17179, `tsllm/mcts/tree.py`) uses it with
     the critic's value for unvisited nodes, and `init` = 10 on its command line.
     """
-    return _rule(rules.PUCT_ALPHAZERO, init, base, first)
+    return _rule(rules.PUCT_ALPHAZERO, _fit("init", init), _fit("base", base, above=True), _first(first))
 
 
 def i_mcts(c: float = 2.0, virtual: float = 0.2) -> KernelRule:
@@ -200,4 +217,4 @@ def i_mcts(c: float = 2.0, virtual: float = 0.2) -> KernelRule:
     judgement before execution, in [0, 1], the first reward that a node gets. A parent without visits gives bonus 0,
     where the released code gives NaN.
     """
-    return _rule(rules.I_MCTS, c, virtual, root=-math.inf)
+    return _rule(rules.I_MCTS, _fit("c", c), _fit("virtual", virtual, above=True), root=-math.inf)

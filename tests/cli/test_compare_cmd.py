@@ -36,6 +36,15 @@ def test_everything_is_said_in_tables(runs: tuple[str, str]) -> None:
     assert "B: replayed as best value; the end is the recorded answer in all of 5 problems\n" in said.out
 
 
+def test_failed_problems_are_shown_beside_the_scores_and_left_out_of_pairs(tmp_path: Path) -> None:
+    paths = [str(make_side(tmp_path / "one", A)), str(make_side(tmp_path / "two", {**B, "a": "failed"}))]
+    said = command("compare", *paths)
+    rows = [line.split() for line in said.out.splitlines()]
+    assert ["failed", "0", "1"] in rows
+    assert "B - A: 1 problem left out, failed in either run; 4 pairs compared\n" in said.out
+    assert ["B", "-", "A", "selected", "0.0", "too", "few", "pairs", "-", "2", "2"] in rows
+
+
 def test_json_has_everything_in_full(runs: tuple[str, str]) -> None:
     said = command("compare", *runs, "--json")
     wanted = compare([Run.open(Path(path)) for path in runs]).as_dict()

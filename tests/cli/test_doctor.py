@@ -81,7 +81,7 @@ def test_programs_are_told_the_same(mctsr: Command, serve: Serve) -> None:
     assert findings(found)["continuing"]["lacks"] == ["prefill", "token_ids"]
     assert {recipe["name"] for recipe in found["recipes"]} >= set(RECIPES)
     plain = next(recipe for recipe in found["recipes"] if recipe["name"] == "mctsr")
-    assert plain == {"name": "mctsr", "needs": [], "missing": [], "unknown": ""}
+    assert plain == {"name": "mctsr", "needs": [], "missing": [], "unknown": "", "can_run": True}
 
 
 def test_what_recipes_need_is_what_their_parts_say() -> None:
@@ -103,7 +103,7 @@ def test_a_server_that_cannot_be_reached_is_exit_code_1(mctsr: Command) -> None:
     ended = mctsr("doctor", "--base-url", "http://127.0.0.1:9/v1")
     assert ended.code == 1
     assert "no server answers at http://127.0.0.1:9/v1" in ended.out
-    assert "can run" not in ended.out
+    assert ended.out.endswith("can run: none\n")
     assert told(mctsr, "--base-url", "http://127.0.0.1:9/v1", code=1)["ok"] is False
 
 
@@ -116,6 +116,21 @@ def test_a_terminal_that_cuts_the_table_shows_the_reason_in_full(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     shown = re.sub(r"\x1b\[[\d;]*m", "", mctsr("doctor", "--base-url", server.url).out)
     assert words in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("way", ["gone", "silent", "refusing"])
+def test_where_no_search_can_run_no_recipe_is_named(way: str, mctsr: Command, serve: Serve) -> None:
+    if way == "gone":
+        url = "http://127.0.0.1:9/v1"
+    elif way == "silent":
+        url = serve(lambda body: "").url
+    else:
+        url = serve(well(), refuses={"messages": "no chat here"}).url
+    ended = mctsr("doctor", "--base-url", url)
+    assert ended.code == 1
+    assert ended.out.splitlines()[-1] == "can run: none"
+    assert not any(name in ended.out for name in RECIPES if name not in ("mctsr", "steps"))
+    assert not any(recipe["can_run"] for recipe in told(mctsr, "--base-url", url, code=1)["recipes"])
 
 
 def test_a_model_that_is_not_served_is_exit_code_1(mctsr: Command, serve: Serve) -> None:

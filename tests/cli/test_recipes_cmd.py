@@ -82,12 +82,18 @@ def test_every_rule_is_listed_with_its_formula_and_source(mctsr: Command) -> Non
     assert "arXiv:2406.03816" in lines["uct_rest_mcts"]
     assert "V + c sqrt(2 ln N / n)" in lines["uct_rest_mcts"]
     entries = json.loads(mctsr("recipes", "--rules", "--json").out)
-    assert {entry["kind"] for entry in entries} == {"selector", "score", "choice", "survivors", "backup"}
+    assert {entry["kind"] for entry in entries} == {
+        *("selector", "setting", "score", "choice", "survivors", "backup", "value")
+    }
     assert len(entries) >= 50
     assert all(entry["source"] and entry["formula"] and ":" in entry["where"] for entry in entries)
 
 
-def test_rules_and_one_recipe_are_not_asked_for_together(mctsr: Command) -> None:
-    ended = mctsr("recipes", "mctsr", "--rules")
-    assert ended.code == 2
-    assert "--rules takes no NAME" in ended.err
+def test_one_rule_is_shown_in_full_and_an_unknown_one_named(mctsr: Command) -> None:
+    ended = mctsr("recipes", "--rules", "uct_rest_mcts")
+    assert ended.code == 0
+    assert "where: mctsr.select.scores:uct_rest_mcts" in ended.out
+    assert "THUDM/ReST-MCTS" in ended.out
+    unknown = mctsr("recipes", "--rules", "uct_nobody")
+    assert unknown.code == 2
+    assert "no rule 'uct_nobody'" in unknown.err

@@ -619,11 +619,20 @@ async def test_the_laws_hold_for_steps_of_several_calls() -> None:
         ("max_thought_tokens", -1),
         ("logprobs", -1),
         ("thought", "beside"),
+        ("temperature", -0.1),
+        ("temperature", 2.5),
+        ("temperature", float("nan")),
+        ("temperature", float("inf")),
     ],
 )
 def test_a_setting_out_of_range_is_refused(setting: str, value: object) -> None:
     with pytest.raises(RecipeError, match=f"{setting} is "):
         Steps(**{setting: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("temperature", [None, 0, 2, 0.7])
+def test_a_temperature_that_the_flag_would_take_is_taken(temperature: float | None) -> None:
+    assert Steps(temperature=temperature).temperature == temperature
 
 
 @pytest.mark.parametrize(

@@ -70,10 +70,14 @@ async def test_one_odd_path_gives_no_score_and_no_more(
 @pytest.mark.parametrize(
     ("where", "rows", "said"),
     [
-        (path("a"), [(0.1, 0.9)] * 5, "gave 5 scores for 1 steps"),
-        (path("a"), [], "gave 0 scores for 1 steps"),
-        (path("a", "b"), [(0.1, 0.9)], "gave 1 scores for 2 steps"),
-        (path("a"), [(0.5,) * 1536], "gave rows of 1536 to 1536 numbers, not 2"),
+        (path("a"), [(0.1, 0.9)] * 5, "gave 5 scores for 1 step"),
+        (path("a"), [], "gave 0 scores for 1 step"),
+        (path("a", "b"), [(0.1, 0.9)], "gave 1 score for 2 steps"),
+        (path("a"), [(0.5,) * 1536], "gave rows of 1536 numbers, not 2"),
+        (path("a"), [(0.5,)], "gave rows of 1 number, not 2"),
+        (path("a", "b"), [(0.5,), (0.5, 0.5)], "gave rows of 1 to 2 numbers, not 2"),
+        (path("a"), [(0.0, 1.0011)], "gave 1.0011 as a probability"),
+        (path("a", "b"), [(0.1, 0.9), (1.0, -0.0010001)], "gave -0.0010001 as a probability"),
         (path("a"), [(-3.5, 4.5)], "gave 4.5 as a probability"),
     ],
 )
@@ -85,6 +89,17 @@ async def test_a_model_of_the_wrong_kind_stops_the_run_at_its_first_step(
     ) as error:
         await judged(QwenPrm(), where, scripted(scores=[rows]))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [(1.001, 1.0), (1.0000001, 1.0), (-0.001, 0.0), (-1e-9, 0.0), (0.0, 0.0), (1.0, 1.0), (0.9996, 0.9996)],
+)
+async def test_a_probability_rounded_just_beyond_its_range_counts_as_the_end(
+    said: float, value: float
+) -> None:
+    sample = the_sample(await judged(QwenPrm(), path("a"), scripted(scores=[((1 - said, said),)])))
+    assert (sample.value, sample.raw) == (value, value)
 
 
 async def test_a_text_that_holds_the_step_mark_is_not_sent() -> None:
@@ -209,11 +224,19 @@ async def test_a_reward_that_is_no_number_is_no_score() -> None:
     assert found == Unscored("no number: the reward is nan")
 
 
-@pytest.mark.parametrize("rows", [[[0.2, 0.8]], [[1.0], [2.0]], []])
-async def test_a_classifier_with_several_labels_is_no_reward_model(rows: list[list[float]]) -> None:
-    with pytest.raises(
-        UsageError, match=r"numbers in . rows for one solution; serve a reward model with one label"
-    ):
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([[0.2, 0.8]], "gave 2 numbers in 1 row"),
+        ([[1.0], [2.0]], "gave 2 numbers in 2 rows"),
+        ([[1.0], []], "gave 1 number in 2 rows"),
+        ([], "gave 0 numbers in 0 rows"),
+    ],
+)
+async def test_a_classifier_with_several_labels_is_no_reward_model(
+    rows: list[list[float]], said: str
+) -> None:
+    with pytest.raises(UsageError, match=f"{said} for one solution; serve a reward model with one label"):
         await judged(SeqRm(), path("a"), scripted(scores=[rows]))
 
 

@@ -31,7 +31,7 @@ async def test_a_wrong_number_of_scores_is_told(n: int) -> None:
 
 async def test_a_model_of_another_kind_is_told() -> None:
     _, fault = await trial("qwen-prm", ((0.5,),) * 3)
-    assert "rows of 1 to 1 numbers, not 2" in fault
+    assert "rows of 1 number, not 2" in fault
 
 
 async def test_a_solution_has_one_score() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mctsr.errors import UsageError
 from mctsr.lm import faults, wire
 from mctsr.lm.address import read_address
-from mctsr.lm.base import Usage
+from mctsr.lm.base import Completion, Usage
 from mctsr.lm.dialects import (
     Kind,
     Logical,
@@ -580,6 +580,24 @@ def test_a_reply_may_be_as_long_as_its_tokens_can_make_it_and_never_endless() ->
     assert longest_reply({"max_completion_tokens": 4096}) == (2 << 20) + 4096 * 256
     assert longest_reply({"max_tokens": 10**12}) == 64 << 20
     assert longest_reply({"max_tokens": -1}) == longest_reply({"max_tokens": "x"}) == 2 << 20
+
+
+@pytest.mark.parametrize(
+    "written", ["1" + "0" * 400, "-1" + "0" * 400, "true", "null", '"x"', "NaN", "-Infinity"]
+)
+@pytest.mark.parametrize(
+    "layout",
+    [
+        '{"content": [{"token": "a", "logprob": %s, "top_logprobs": [{"token": "b", "logprob": %s}]}]}',
+        '{"tokens": ["a"], "token_logprobs": [%s], "top_logprobs": [{"b": %s}]}',
+    ],
+)
+def test_a_log_probability_that_is_no_finite_number_stands_for_never(written: str, layout: str) -> None:
+    body = '{"choices": [{"message": {"content": "a"}, "logprobs": %s}]}' % (layout % (written, written))
+    reply = read(200, body.encode(), read_reply)
+    assert isinstance(reply, Completion)
+    assert [token.logprob for token in reply.tokens] == [-9999.0]
+    assert set(reply.tokens[0].top) == {("a", -9999.0), ("b", -9999.0)}
 
 
 def test_secrets_are_covered_in_the_words_of_every_fault() -> None:

@@ -206,6 +206,30 @@ async def test_a_thought_that_uses_all_tokens_is_suspected() -> None:
     assert seen(found, "thinking").found.startswith("perhaps on and hidden")
 
 
+@pytest.mark.parametrize("probes", [TEXT, JUDGING], ids=["policy", "judge"])
+async def test_of_a_server_that_says_nothing_nothing_is_told(probes: Sequence[Named]) -> None:
+    found = await examined(FakeServer(lambda body: ""), probes)
+    states = {finding.probe: (finding.found, finding.state) for finding in found.findings}
+    for probe in ("reachable", "context", "completions", "cached tokens"):
+        states.pop(probe, None)
+    assert states
+    assert {(said.split(": ")[-1], state) for said, state in states.values()} <= {
+        ("nothing was said", "unknown"),
+        ("nothing was said", "weak"),
+    }, states
+    assert "no search can run" in seen(found, "completions").means
+    assert (found.runs, found.offers) == (False, frozenset())
+    assert not any(finding.gives or finding.lacks for finding in found.findings)
+
+
+async def test_one_reply_that_is_empty_does_not_condemn_a_server() -> None:
+    empty = {"content": "", "finish_reason": "stop"}
+    found = await examined(
+        FakeServer(well(lambda body: None if body.get("stop") or "seed" in body else empty))
+    )
+    assert found.runs
+
+
 async def test_a_probe_that_breaks_takes_no_other_along() -> None:
     server = FakeServer(
         well(), refuses={"logprobs": "internal confusion", "response_format": "no schema here"}

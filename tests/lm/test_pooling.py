@@ -95,7 +95,9 @@ async def test_one_bad_text_fails_alone_and_no_field_is_dropped_for_it() -> None
         assert (await lm.pool(HERE, CHAT)).wire == ()
 
 
-@pytest.mark.parametrize("bad", [b"NaN", b"Infinity", b"null", b'"x"'])
+@pytest.mark.parametrize(
+    "bad", [b"NaN", b"Infinity", b"null", b'"x"', b"1" + b"0" * 400, b"-1" + b"0" * 400, b"true", b"false"]
+)
 async def test_scores_that_are_no_numbers_are_said_at_once(bad: bytes) -> None:
     fake = reward_model()
     async with scoring(fake) as lm:

@@ -194,6 +194,25 @@ async def test_a_second_drop_of_the_same_call_counts() -> None:
         assert (await ask(server)).retries == 1
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"choices":[]}', "the reply holds no choices"),
+        (b"{", "the reply is no JSON, perhaps cut off"),
+        (b'{"error":{"message":"worker died"}}', "worker died"),
+        (b'{"error":{"message":"busy","code":503}}', "busy"),
+    ],
+)
+async def test_no_status_is_named_that_was_never_sent(body: bytes, said: str) -> None:
+    async with FakeServer() as fake, client(fake, max_retries=1) as server:
+        fake.queue(raw(body), raw(body))
+        with pytest.raises(ServerError) as caught:
+            await ask(server)
+    words = f" answered 200 with something that is no completion: {said} (tries: 2)"
+    assert str(caught.value).endswith(words)
+    assert len(fake.bodies) == 2
+
+
 async def test_a_server_that_never_recovers_is_quoted() -> None:
     async with FakeServer() as fake, client(fake, max_retries=2) as server:
         fake.queue(*[status(500, "CUDA out of memory")] * 3)

@@ -50,11 +50,25 @@ def test_scores_are_over_the_same_problems_in_each_run(tmp_path: Path) -> None:
     assert [(side.label, side.total, side.done) for side in found.runs] == [("A", 6, 6), ("B", 6, 6)]
 
 
+def test_a_failed_problem_stays_in_the_scores_is_told_and_is_in_no_pair(tmp_path: Path) -> None:
+    found = compare(opened(tmp_path, {**A, "e": "failed"}, {**B, "a": "failed", "e": "failed"}, A))
+    assert [side.failed for side in found.runs] == [1, 2, 0]
+    assert {score.n for side in found.runs for score in side.scores} == {5}
+    (against_b, *_), (against_c, *_) = found.paired
+    assert (against_b.n, against_b.left_out) == (3, 2), "one that failed in both is left out once"
+    assert (against_c.n, against_c.left_out) == (4, 1)
+    failed = {"a", "e"}
+    assert not any(failed & {*pair.gained, *pair.lost} for pair in found.paired[0])
+    plain = json.loads(json.dumps(found.as_dict()))
+    assert [side["failed"] for side in plain["runs"]] == [1, 2, 0]
+    assert plain["paired"][0][0]["left_out"] == 2
+
+
 def test_a_failed_problem_counts_as_wrong_and_an_unfinished_one_does_not_count(tmp_path: Path) -> None:
     found = compare(opened(tmp_path, A, {**B, "a": "failed", "e": "late"}))
     assert (found.shared, found.compared, found.graded) == (5, 4, 4)
     selected = found.paired[0][1]
-    assert selected.lost == ("a", "c")
+    assert selected.lost == ("c",)
     assert "B is interrupted: 1 of its problems have no result yet" in found.notes
     assert found.runs[1].curve is not None
     assert found.runs[1].curve.replayed == 3

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mctsr.report.paired import bootstrap, mcnemar, pair
+from mctsr.report.paired import LEAST, TOO_FEW, bootstrap, mcnemar, pair
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert 180 <= covered <= 199
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12))
 def test_what_is_gained_one_way_is_lost_the_other_way(answers: list[tuple[bool, bool]]) -> None:
     first = {str(i): a for i, (a, _) in enumerate(answers)}
     second = {str(i): b for i, (_, b) in enumerate(answers)}
@@ -61,10 +61,14 @@ def test_what_is_gained_one_way_is_lost_the_other_way(answers: list[tuple[bool, 
     assert (there.gained, there.lost) == (back.lost, back.gained)
     assert there.difference is not None
     assert there.difference == pytest.approx((sum(second.values()) - sum(first.values())) / len(answers))
+    assert there.p == back.p
+    if len(answers) < LEAST:
+        assert (there.low, there.high, there.p, there.note) == (None, None, None, TOO_FEW)
+        return
+    assert there.note == ""
     assert there.low is not None
     assert there.high is not None
     assert -1 <= there.low <= there.difference <= there.high <= 1
-    assert there.p == back.p
 
 
 def test_nothing_to_compare_is_no_number() -> None:

@@ -24,6 +24,7 @@ from mctsr.runs.folder import Run
 from mctsr.runs.layout import ensure_free, read_record
 from mctsr.runs.reading import read_records
 from mctsr.runs.records import ResultRecord
+from mctsr.runs.recovery import tree_damage
 from mctsr.runs.writer import RunWriter
 from tests.runs.world import everything, go_on, lines, planned, run
 from tests.support.sample_run import command, run_record
@@ -354,6 +355,17 @@ def test_a_damaged_tree_is_an_error_that_names_its_problem(
         Run.open(folder).tree("sum-0")
     for told in (command("show", str(folder), "sum-0"), command("export", str(folder), "--format", "tree")):
         assert (told.code, told.out, told.err.count("\n")) == (2, "", 1)
+
+
+def test_a_damaged_tree_is_told_in_one_line_when_its_run_goes_on(folder: Path) -> None:
+    assert tree_damage(Run.open(folder)) == ""
+    trees = folder / "trees.jsonl"
+    data = trees.read_bytes()
+    trees.write_bytes(data[:5] + b"\xff" + data[6:])
+    damage = tree_damage(Run.open(folder))
+    assert damage.startswith("trees.jsonl: 1 of its trees cannot be read ('sum-0')")
+    told = command("resume", str(folder))
+    assert told.err.count(f"notice: {damage}\n") == 1
 
 
 @pytest.mark.parametrize(("offset", "length"), [(10**9, 5), (0, 2**60), (2**62, 2**62)])

@@ -170,3 +170,10 @@ def test_a_score_that_was_never_stored_is_passed_over() -> None:
     tree = grown((-1, 50.0), (-1, 45.0))
     tree.own_array("mine")[1] = -7
     assert asked(Stored("mine"), tree)[0].node == 1
+
+
+def test_as_good_without_own_values_is_an_error_not_a_node_that_never_closes() -> None:
+    tree = grown(*ROOTS)
+    tree.side.clear()
+    with pytest.raises(RecipeError, match="needs a backup that keeps own values"):
+        asked(by_value(), tree, closed_by="as good")

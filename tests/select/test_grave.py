@@ -237,3 +237,15 @@ def test_a_backup_that_counts_otherwise_is_refused() -> None:
         Mcps(letter).ask(tree, np.random.default_rng(0), 1)
     with pytest.raises(RecipeError, match="keep different playouts"):
         Grave(code).ask(tree, np.random.default_rng(0), 1)
+
+
+def test_another_backup_than_its_own_is_refused_as_soon_as_a_reward_came() -> None:
+    tree, selector = Tree(), Grave(len)
+    tree.add(NONE, State(""))
+    assert selector.ask(tree, np.random.default_rng(0), 1) == (Ask(0, 3),)
+    child = tree.add(0, State("step"))
+    tree.judged(child, (Sample(0.5, 0.5),))
+    Mean()(tree, child)
+    selector.tell(tree, np.random.default_rng(0), [child])
+    with pytest.raises(RecipeError, match="need the backup AmafMean"):
+        selector.ask(tree, np.random.default_rng(0), 1)

@@ -1,10 +1,13 @@
 """Named scores against the numbers that their papers and codes give, by the ids of the table of vectors."""
 
+import inspect
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from mctsr.errors import RecipeError
 from mctsr.kernels.node import NONE
 from mctsr.parts import Rule
 from mctsr.select import pools, scores
@@ -206,3 +209,31 @@ def test_every_score_names_its_source() -> None:
     assert [
         f.__name__ for f in functions if "Source: " not in (f.__doc__ or "") and f is not scores.by_value
     ] == []
+
+
+CONSTANTS = [
+    (function, name)
+    for function in vars(scores).values()
+    if inspect.isfunction(function)
+    and function.__module__ == scores.__name__
+    and not function.__name__.startswith("_")
+    for name in inspect.signature(function).parameters
+]
+
+
+@pytest.mark.parametrize(("function", "name"), CONSTANTS, ids=lambda one: getattr(one, "__name__", one))
+def test_a_constant_that_no_formula_can_take_is_refused_by_name(
+    function: Callable[..., Rule], name: str
+) -> None:
+    unfit = [math.nan] if name == "first" else [math.nan, math.inf, -math.inf, -1.0]
+    if name in ("base", "virtual", "eps"):
+        unfit.append(0.0)
+    for value in unfit:
+        with pytest.raises(RecipeError, match=f"^{name} is {value}; it must be a "):
+            function(**{name: value})
+
+
+def test_an_exploration_constant_may_be_off_and_an_unvisited_node_may_come_first_or_last() -> None:
+    assert of_child(scores.uct(0.0), pair(0.25, n=2, above=4)) == 0.25
+    for first in (math.inf, -math.inf, -1.0):
+        assert of_child(scores.puct(first=first), pair(n=0, above=0)) == first

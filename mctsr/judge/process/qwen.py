@@ -15,10 +15,13 @@ from mctsr.judge.steps import HIGH, LOW, settled, steps_of, verdict
 from mctsr.lm.base import Message, Pooling
 from mctsr.parts import Path, Unscored, Verdict
 
-from .wrong import wrong_model
+from .wrong import counted, wrong_model
 
 MARK = "<extra_0>"
 SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
+SLACK = 1e-3
+"""How far beyond [0, 1] a server of low precision may round a probability."""
+
 _ALLOWED = (
     "a process reward model that gives one pair of probabilities a step, such as Qwen2.5-Math-PRM in vLLM"
 )
@@ -64,19 +67,23 @@ class QwenPrm:
 
 
 def _scores(rows: Sequence[Sequence[float]], steps: int) -> Unscored | tuple[float, ...]:
-    """Read P(good) of each step.
+    """Read P(good) of each step; what rounding put just outside [0, 1] is moved to its end.
 
     Raises:
         UsageError: The rows are such as no path would explain.
     """
     if any(len(row) != 2 for row in rows):
         widths = sorted({len(row) for row in rows})
-        raise wrong_model(f"gave rows of {widths[0]} to {widths[-1]} numbers, not 2", _ALLOWED)
+        most = counted(widths[-1], "number")
+        found = most if len(widths) == 1 else f"{widths[0]} to {most}"
+        raise wrong_model(f"gave rows of {found}, not 2", _ALLOWED)
     if len(rows) != steps and (steps == 1 or len(rows) == 1):
-        raise wrong_model(f"gave {len(rows)} scores for {steps} steps", _ALLOWED)
+        raise wrong_model(f"gave {counted(len(rows), 'score')} for {counted(steps, 'step')}", _ALLOWED)
     if len(rows) != steps:
         return Unscored(f"wrong number of scores: {len(rows)} for {steps} steps")
     scores = tuple(float(row[1]) for row in rows)
-    if any(math.isfinite(score) and not LOW <= score <= HIGH for score in scores):
-        raise wrong_model(f"gave {max(scores, key=abs):g} as a probability", _ALLOWED)
-    return scores
+    outside = [s for s in scores if math.isfinite(s) and not LOW - SLACK <= s <= HIGH + SLACK]
+    if outside:
+        worst = max(outside, key=lambda score: max(LOW - score, score - HIGH))
+        raise wrong_model(f"gave {worst!r} as a probability", _ALLOWED)
+    return tuple(min(max(s, LOW), HIGH) if math.isfinite(s) else s for s in scores)

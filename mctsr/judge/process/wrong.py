@@ -17,3 +17,8 @@ def wrong_model(found: str, allowed: str, role: str = "prm") -> UsageError:
     """
     urls = f"--{role}-base-url and --{role}-model"
     return UsageError(f"the model of the {role} role {short(found)}; serve {allowed} there (see {urls})")
+
+
+def counted(n: int, noun: str) -> str:
+    """Write a number with its noun: "1 step", "2 steps"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -68,7 +68,10 @@ def failure(fault: faults.Fault, raw: Raw, base: str, advice: str, *, hopeless: 
         advice: What to do when every call alike is refused.
         hopeless: Whether it is so, whatever the fault's status says.
     """
-    words = f"{base} answered {fault.status}: {fault.message}"
+    # A fault found inside a good reply bears a status that decides about tries, and was never sent.
+    inside = raw.status < 300 and fault.status != raw.status
+    sent = f"{raw.status} with something that is no completion" if inside else f"{fault.status}"
+    words = f"{base} answered {sent}: {fault.message}"
     verdict = faults.judge(fault)
     if verdict in {"again", "overload"}:
         return Again(words, status=fault.status, wished=faults.wait_wished(raw.headers))

@@ -11,7 +11,7 @@ from mctsr.errors import Refused, ServerError, shown
 from mctsr.lm.base import Completion
 from mctsr.lm.replies.ends import CUT
 
-from .finding import Bench, Finding
+from .finding import Bench, Finding, is_empty, silent
 
 SUM = "What is 2 + 2? Answer with the number alone."
 COUNT = (
@@ -56,6 +56,8 @@ def _thinking(reply: Completion) -> Finding:
         return Finding("thinking", "on: the reply has a thought of its own", "weak", means)
     if not reply.text.strip() and reply.finish == "length":
         return Finding("thinking", "perhaps on and hidden: tokens were used and nothing said", "weak")
+    if is_empty(reply):
+        return silent("thinking")
     return Finding("thinking", "off: no thought was seen")
 
 
@@ -68,6 +70,8 @@ async def drafts(bench: Bench) -> Sequence[Finding]:
     if _said(got[2]) != _said(got[0]):
         # Other calls in flight may change a reply; what is asked alone twice has no such excuse.
         got.append(await _draft(bench, 0))
+    if all(map(is_empty, got)):
+        return [silent("n drafts"), silent("seeds"), silent("token limit")]
     found = f"2 calls side by side gave 2 replies in {seconds:.1f} s"
     return [Finding("n drafts", found, "good", "n drafts are n calls"), _seeds(*map(_said, got)), _limit(got)]
 
@@ -82,7 +86,7 @@ def _said(reply: Completion) -> str:
 
 def _seeds(first: str, second: str, alone: str, again: str = "") -> Finding:
     if not first.strip() or not second.strip():
-        return Finding("seeds", "nothing was said", "unknown")
+        return silent("seeds")
     if first == second:
         means = "drafts may all be one text; votes and best-of-n gain nothing then"
         return Finding("seeds", "two seeds gave the same text at temperature 1", "weak", means)
@@ -116,6 +120,8 @@ def _stopped(reply: Completion) -> Finding:
     if "dropped stop" in reply.wire:
         means = "a step runs on to the model's own end and is cut afterwards"
         return Finding("stop strings", "not taken", "weak", means)
+    if is_empty(reply):
+        return silent("stop strings")
     if CUT in reply.wire:
         means = "each step pays for what is written behind it"
         return Finding("stop strings", "not obeyed: the reply went on and is cut here", "weak", means)
@@ -129,6 +135,8 @@ def _stopped(reply: Completion) -> Finding:
 
 
 def _ended(reply: Completion) -> Finding:
+    if is_empty(reply):
+        return silent("own end")
     if reply.stop == "":
         return Finding("own end", "told apart from a stop string")
     if reply.finish == "stop":

@@ -15,7 +15,7 @@ from mctsr.lm.options import Settings
 
 from .basics import drafts, replies, says, stops
 from .extras import constrained, logprobs
-from .finding import Bench, Finding, Probe, tried, unreached
+from .finding import Bench, Finding, Probe, is_empty, tried, unreached
 from .turns import continues, ids
 
 Named = tuple[str, Probe]
@@ -84,7 +84,7 @@ async def examine(role: Role, settings: Settings, keys: Keys, probes: Sequence[N
         async with connect(alone, own) as connected:
             found = _seated(role, connected)
             about = (_reached(found), _context(found))
-            return Examined(role, found, about + await _probed(Bench(connected.models, role), probes))
+            return Examined(role, found, about + await _probed(Bench(connected.models, role, []), probes))
     except MctsrError as error:
         return Examined(role, None, (unreached(error),))
 
@@ -95,7 +95,20 @@ async def _probed(bench: Bench, probes: Sequence[Named]) -> tuple[Finding, ...]:
         findings += await tried(name, probe, bench)
         if any(finding.state == "bad" for finding in findings):
             break
+    if probes and probes[0][1] is replies and bench.heard and all(map(is_empty, bench.heard)):
+        return tuple(map(_mute, findings))
     return tuple(findings)
+
+
+def _mute(finding: Finding) -> Finding:
+    """Take back what a finding gives or lacks, where every reply was empty: nothing can be told of such a model."""
+    finding = replace(finding, gives=frozenset(), lacks=frozenset())
+    if finding.probe != "completions":
+        return finding
+    means = "; ".join(
+        filter(None, ("no search can run: every reply is empty; check the model", finding.means))
+    )
+    return replace(finding, state="bad", means=means)
 
 
 def _alone(role: Role, settings: Settings, keys: Keys) -> tuple[Settings, Keys]:

@@ -10,7 +10,7 @@ from mctsr.errors import shown
 from mctsr.lm.base import Completion
 
 from .basics import SUM
-from .finding import Bench, Finding
+from .finding import NOTHING, Bench, Finding, is_empty, silent
 
 ALTERNATIVES = 20
 """Alternatives a token that judges ask for when they read a label."""
@@ -31,6 +31,8 @@ _PROSE_TOKENS = 32
 async def logprobs(bench: Bench) -> Sequence[Finding]:
     """Ask for two tokens with their alternatives."""
     reply = await bench.ask("log-probabilities", SUM, max_tokens=2, logprobs=ALTERNATIVES)
+    if not reply.tokens and is_empty(reply):
+        return [Finding("log-probabilities", NOTHING, "unknown", "", lacks=LOGPROBS)]
     if not reply.tokens:
         return [Finding("log-probabilities", "none come back", "weak", "", lacks=LOGPROBS)]
     most = max(len(token.top) for token in reply.tokens)
@@ -53,7 +55,7 @@ async def constrained(bench: Bench) -> Sequence[Finding]:
     if _obeys(reply):
         return [Finding("JSON Schema", "obeyed", "good", "", SCHEMA)]
     if not reply.text.strip():
-        return [Finding("JSON Schema", "nothing was said", "unknown")]
+        return [silent("JSON Schema")]
     return [
         Finding("JSON Schema", f"not obeyed: {shown(reply.text.strip()[:40])}", "weak", means, lacks=SCHEMA)
     ]

@@ -15,6 +15,8 @@ State = Literal["good", "weak", "bad", "unknown"]
 PROBLEM = "doctor"
 """Stands in the places of the calls, where a search has a problem's id."""
 
+NOTHING = "nothing was said"
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -43,10 +45,12 @@ class Bench(NamedTuple):
     Attributes:
         lm: Asks it as a search would.
         role: The role that is examined.
+        heard: Takes every reply, for who wants to look at all of them; None keeps none.
     """
 
     lm: LM
     role: Role = "policy"
+    heard: list[Completion] | None = None
 
     async def ask(self, part: str, question: str, *, sample: int = 0, **fields: object) -> Completion:
         """Return one completion; `fields` are those of `Request`, temperature 0 unless it is given.
@@ -56,7 +60,21 @@ class Bench(NamedTuple):
         """
         turns = (Message("user", question),)
         request = Request(turns, self.role, **{"temperature": 0.0, **fields})  # type: ignore[arg-type]
-        return await self.lm.complete(Place(PROBLEM, 0, part, sample=sample), request)
+        reply = await self.lm.complete(Place(PROBLEM, 0, part, sample=sample), request)
+        if self.heard is not None:
+            self.heard.append(reply)
+        return reply
+
+
+def is_empty(reply: Completion) -> bool:
+    """Say whether a reply holds nothing, and no hidden thought can be why."""
+    hidden = reply.finish == "length" and reply.usage.completion_tokens > 0
+    return not hidden and not reply.text.strip() and not reply.thought.strip()
+
+
+def silent(probe: str) -> Finding:
+    """Return what is found when the reply that a probe looks at is empty."""
+    return Finding(probe, NOTHING, "unknown")
 
 
 Probe = Callable[[Bench], Awaitable[Sequence[Finding]]]

@@ -10,7 +10,7 @@ from mctsr.lm.base import Completion
 from mctsr.lm.continuing.trial import BEGUN, goes_on
 
 from .basics import COUNT, NEVER
-from .finding import Bench, Finding
+from .finding import NOTHING, Bench, Finding, is_empty, silent
 
 _LETTERS = "Write the letters of the English alphabet in order, in lower case, separated by commas."
 _BY = "continued by "
@@ -24,10 +24,11 @@ async def continues(bench: Bench) -> Sequence[Finding]:
     """Begin the alphabet in the model's name; it must go on with the next letter."""
     reply = await bench.ask("continue", _LETTERS, begun=BEGUN, max_tokens=_MORE)
     way, on = way_of(reply), goes_on(reply.text)
-    said = "goes on" if on else f"says something else: {shown(reply.text.strip()[:30])}"
+    other = NOTHING if is_empty(reply) else f"says something else: {shown(reply.text.strip()[:30])}"
+    said = "goes on" if on else other
     found = f"by {way}: {said}"
     if way == _QUOTED:
-        means = "the model reads its own steps as a quotation, which is weaker"
+        means = "" if is_empty(reply) else "the model reads its own steps as a quotation, which is weaker"
         return [Finding("continuing", found, "weak", means, frozenset({"steps"}), _EXACT)]
     gives = frozenset({"steps", "prefill"}) | (_EXACT if way == _TOKEN_IDS else frozenset())
     # The way itself was tried out before; another word than the next letter is the model's own weakness.
@@ -38,7 +39,7 @@ async def ids(bench: Bench) -> Sequence[Finding]:
     """Open a turn and go on with it by its ids; count what was read and what was known of it."""
     first = await bench.ask("ids", COUNT, stop=(NEVER,), max_tokens=_OPENED)
     if not first.text.strip():
-        return [Finding("ids in = ids out", "nothing was said", "unknown")]
+        return [silent("ids in = ids out")]
     second = await bench.ask("ids", COUNT, begun=first.text, begun_ids=first.ids, max_tokens=_MORE, sample=1)
     return [_same(first, second), _cached(second)]
 

@@ -3,12 +3,12 @@
 Knows: their shapes. Does not know: what a row means, or how many there ought to be.
 """
 
-import math
 from collections.abc import Mapping
 
 from mctsr.lm.base import Pooled
 
 from .fields import Malformed, usage_of
+from .tokens import finite
 
 
 def read_pooled(data: object) -> Pooled:
@@ -32,7 +32,7 @@ def read_pooled(data: object) -> Pooled:
 
 
 def _row(row: list[object]) -> tuple[float, ...]:
-    numbers = tuple(float(n) for n in row if isinstance(n, int | float) and math.isfinite(n))
+    numbers = tuple(number for value in row if (number := finite(value)) is not None)
     if len(numbers) != len(row):
         raise Malformed(
             "a score is NaN, infinite or no number; serve the reward model in another --dtype", final=True

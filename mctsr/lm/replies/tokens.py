@@ -81,5 +81,15 @@ def _text(value: object) -> str:
 
 
 def _number(value: object) -> float:
-    known = isinstance(value, int | float) and math.isfinite(value)
-    return float(value) if known and isinstance(value, int | float) else NEVER
+    number = finite(value)
+    return NEVER if number is None else number
+
+
+def finite(value: object) -> float | None:
+    """Read a JSON value as a finite number; None for all else, such as true or an integer beyond any float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None

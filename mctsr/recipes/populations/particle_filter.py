@@ -3,6 +3,7 @@
 from typing import Literal
 
 from mctsr.backup import OwnValue
+from mctsr.errors import RecipeError
 from mctsr.recipe import Recipe
 from mctsr.recipes.stepping import Choice, answerer, growth
 from mctsr.select.frontier import Frontier
@@ -55,6 +56,12 @@ def particle_filter(
         max_step_tokens: Longest step.
         temperature: Of the steps; none leaves it to the settings, and the command line wins.
     """
+    if not weight_temperature > 0:
+        raise RecipeError(f"weight_temperature is {weight_temperature}; it must be above 0")
+    if not hottest >= 1:
+        raise RecipeError(f"hottest is {hottest}; it must be at least 1")
+    if cooling < 0:
+        raise RecipeError(f"cooling is {cooling}; it is a number of rounds, at least 0")
     expander, scorer = growth(
         judge=judge,
         aggregate=aggregate,

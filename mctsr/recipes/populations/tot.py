@@ -6,7 +6,7 @@ from mctsr.expand.boundary import read_boundary
 from mctsr.expand.step import Steps
 from mctsr.judge.llm_judge import LlmJudge
 from mctsr.recipe import Recipe
-from mctsr.recipes.stepping import check_groups
+from mctsr.recipes.stepping import check_counts
 from mctsr.select.frontier import Frontier
 from mctsr.select.population import Beams
 from mctsr.stop import never
@@ -41,7 +41,7 @@ def tot(
         max_step_tokens: Longest thought.
         temperature: Of thoughts and valuations; none leaves it to the settings, and the command line wins.
     """
-    check_groups(breadth * children, children)
+    check_counts(breadth=breadth, children=children, votes=votes)
     expander = Steps(
         read_boundary(boundary),
         max_step_tokens=max_step_tokens,

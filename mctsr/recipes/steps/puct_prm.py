@@ -2,7 +2,7 @@
 
 from mctsr.backup import MeanOfEnds
 from mctsr.recipe import Recipe
-from mctsr.recipes.stepping import Choice, answerer, growth
+from mctsr.recipes.stepping import Choice, answerer, check_counts, growth
 from mctsr.select.descent import Descent
 from mctsr.select.scores import puct
 from mctsr.stop import first_of, paths_done, rollouts_done
@@ -48,6 +48,7 @@ def puct_prm(
         max_step_tokens: Longest step.
         temperature: Of the steps; none leaves it to the settings, and the command line wins.
     """
+    check_counts(children=children)
     expander, scorer = growth(
         judge=judge,
         aggregate=aggregate,

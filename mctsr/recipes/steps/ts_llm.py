@@ -5,7 +5,7 @@ from dataclasses import replace
 from mctsr.backup import MeanOfEnds
 from mctsr.expand.priors import LikelihoodPriors
 from mctsr.recipe import Recipe
-from mctsr.recipes.stepping import Choice, answerer, growth
+from mctsr.recipes.stepping import Choice, answerer, check_counts, growth
 from mctsr.select.descent import Descent
 from mctsr.select.scores import puct_alphazero
 from mctsr.stop import first_of, paths_done, rollouts_done
@@ -53,6 +53,7 @@ def ts_llm(
         max_step_tokens: Longest step.
         temperature: Of the steps; none leaves it to the settings, and the command line wins.
     """
+    check_counts(children=children)
     expander, critic = growth(
         judge=judge,
         aggregate=aggregate,

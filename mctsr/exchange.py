@@ -97,8 +97,7 @@ class Path:
         return Path(self.problem, (*self.nodes, node))
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """One piece of work, handed out by a selector.
 
     Attributes:

@@ -123,11 +123,19 @@ class Tree:
             grown[:node] = self.nodes
             self.nodes = grown
             self.side = {k: np.concatenate([v, np.full(len(v), np.nan)]) for k, v in self.side.items()}
-        above = parent if parent == NONE or (same := self.states[parent].twin) is None else same
-        state.twin = self._first_with.setdefault((above if state.step else NONE, state.text), node)
-        if state.twin == node:
-            state.twin = None
-        flags = UNJUDGED | (PLANTED * planted) | (TRUNCATED * truncated) | (TWIN * (state.twin is not None))
+        above = NONE
+        if state.step and parent != NONE:
+            same = self.states[parent].twin
+            above = parent if same is None else same
+        first = self._first_with.setdefault((above, state.text), node)
+        flags = UNJUDGED
+        if first != node:
+            flags |= TWIN
+        if planted:
+            flags |= PLANTED
+        if truncated:
+            flags |= TRUNCATED
+        state.twin = first if first != node else None
         self.states.append(state)
         if walk.born(self.nodes, node, parent, flags, prior):
             descent.reopen(self.nodes, parent)

@@ -1,7 +1,7 @@
 """Searches over steps on a scripted model: whole trees checked by hand, and the records they leave."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import cast
 
@@ -81,7 +81,7 @@ class Again(Breadth):
     """The same, and judge each leaf once more."""
 
     def ask(self, tree: Tree, rng: Generator, room: int) -> Sequence[Ask]:
-        return [replace(ask, again=True) for ask in Breadth.ask(self, tree, rng, room)]
+        return [ask._replace(again=True) for ask in Breadth.ask(self, tree, rng, room)]
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from typing import Protocol
 from numpy.random import Generator
 
 from mctsr.caller import Caller
+from mctsr.errors import RecipeError
 from mctsr.exchange import (
     Ask,
     Draft,
@@ -29,7 +30,7 @@ from mctsr.tree import Tree
 
 __all__ = [
     "Answerer", "Ask", "Backup", "Draft", "Expander", "Fault", "Judge", "Ledger", "Path", "PathNode", "Problem",
-    "Rule", "Selected", "Selector", "Stopper", "Unscored", "Verdict",
+    "Rule", "Selected", "Selector", "Stopper", "Unscored", "Verdict", "not_numbers",
 ]  # fmt: skip
 
 
@@ -101,3 +102,10 @@ class Backup(Protocol):
 Rule = Callable[[Tree, Ids], Floats]
 Stopper = Callable[[Tree, Ledger], str | None]
 Answerer = Callable[[Tree], Selected]
+
+
+def not_numbers(of: str, values: Floats, ids: Ids) -> RecipeError:
+    """Return the error for the values of a `Rule`, called `of` in it, that are not one number an id."""
+    return RecipeError(
+        f"{of} returned {values.tolist()} for {len(ids)} ids; it must return one number for each, not all of them NaN"
+    )

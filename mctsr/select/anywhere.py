@@ -10,7 +10,7 @@ from numpy.random import Generator
 from mctsr.errors import RecipeError
 from mctsr.kernels import walk
 from mctsr.kernels.node import Floats, Ids
-from mctsr.parts import Ask, Rule
+from mctsr.parts import Ask, Rule, not_numbers
 from mctsr.tree import Tree
 
 
@@ -79,10 +79,7 @@ class Anywhere:
         if unknown.all() and getattr(self.score, "partial", False):
             return ()
         if values.shape != ids.shape or unknown.all():
-            raise RecipeError(
-                f"the score of Anywhere returned {values.tolist()} for {len(ids)} ids; it must return one number "
-                "for each, not all of them NaN"
-            )
+            raise not_numbers("the score of Anywhere", values, ids)
         if unknown.any():
             ids, values = ids[~unknown], values[~unknown]
         pi = None if self.strategy is None else self.strategy(tree, ids)

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from mctsr.errors import RecipeError
 from mctsr.kernels.node import DONE, NONE, PLANTED, UNSCORED, Ids
-from mctsr.parts import Ask, Rule
+from mctsr.parts import Ask, Rule, not_numbers
 from mctsr.tree import Tree
 
 from .pools import FrontierDeepSearch
@@ -90,9 +90,6 @@ def _newborn(tree: Tree) -> Ids:
 def _best(tree: Tree, ids: Ids, rule: Rule) -> int:
     values = np.asarray(rule(tree, ids), dtype=np.float64)
     if values.shape != ids.shape or np.isnan(values).all():
-        raise RecipeError(
-            f"a score of DeepSearchJump returned {values.tolist()} for {len(ids)} ids; it must return one number "
-            "for each, not all of them NaN"
-        )
+        raise not_numbers("a score of DeepSearchJump", values, ids)
     known = ~np.isnan(values)
     return int(ids[known][np.argmax(values[known])])

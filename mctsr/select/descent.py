@@ -9,7 +9,7 @@ from numpy.random import Generator
 from mctsr.errors import RecipeError
 from mctsr.kernels import descent
 from mctsr.kernels.node import DONE, NONE, PLANTED, SPENT, UNSCORED, Floats, Ids
-from mctsr.parts import Ask, Rule
+from mctsr.parts import Ask, Rule, not_numbers
 from mctsr.tree import Tree
 
 from .scores import KernelRule
@@ -149,8 +149,5 @@ class Descent:
     def _scored(self, tree: Tree, ids: Ids) -> Floats:
         values = np.asarray(self.score(tree, ids), dtype=np.float64)
         if values.shape != ids.shape or np.isnan(values).all():
-            raise RecipeError(
-                f"the score of Descent returned {values.tolist()} for {len(ids)} ids; it must return one number "
-                "for each, not all of them NaN"
-            )
+            raise not_numbers("the score of Descent", values, ids)
         return np.where(np.isnan(values), -np.inf, values)

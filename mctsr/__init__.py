@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from mctsr.judge.grounded.verify import ToolVerify
     from mctsr.judge.llm_judge import LlmJudge
     from mctsr.judge.mc_estimate import McEstimate
+    from mctsr.judge.outcome import Ends, OutcomeReward
     from mctsr.judge.process.chat_token import ChatTokenPrm
     from mctsr.judge.process.gen_prm import GenPrm
     from mctsr.judge.process.qwen import QwenPrm
@@ -115,7 +116,7 @@ if TYPE_CHECKING:
     )
     from mctsr.select.step_code import step_code, step_form
     from mctsr.select.thompson import Beta, Gaussian, Thompson, thompson_beta, thompson_gaussian
-    from mctsr.stop import Limits, first_of, max_depth, never, no_gain, paths_done, rollouts_done
+    from mctsr.stop import Limits, all_finished, first_of, max_depth, never, no_gain, paths_done, rollouts_done
     from mctsr.tree import Sample, State, Tree
 
 _HOME = {
@@ -144,6 +145,7 @@ _HOME = {
     "mctsr.judge.grounded.verify": ("ToolVerify",),
     "mctsr.judge.llm_judge": ("LlmJudge",),
     "mctsr.judge.mc_estimate": ("McEstimate",),
+    "mctsr.judge.outcome": ("Ends", "OutcomeReward"),
     "mctsr.judge.process.chat_token": ("ChatTokenPrm",),
     "mctsr.judge.process.gen_prm": ("GenPrm",),
     "mctsr.judge.process.qwen": ("QwenPrm",),
@@ -176,7 +178,9 @@ _HOME = {
     ),
     "mctsr.select.step_code": ("step_code", "step_form"),
     "mctsr.select.thompson": ("Beta", "Gaussian", "Thompson", "thompson_beta", "thompson_gaussian"),
-    "mctsr.stop": ("Limits", "first_of", "max_depth", "never", "no_gain", "paths_done", "rollouts_done"),
+    "mctsr.stop": (
+        "Limits", "all_finished", "first_of", "max_depth", "never", "no_gain", "paths_done", "rollouts_done",
+    ),
     "mctsr.tree": ("Sample", "State", "Tree"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
@@ -184,16 +188,17 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names}
 __all__ = [  # noqa: RUF022
     "AmafMean", "Answer", "Answerer", "Anywhere", "Ask", "Backup", "Beams", "Beta", "Boundary", "Caller",
     "Chain", "ChatTokenPrm", "Choose", "Completion", "ContextOverflow", "DecayedSum", "DeepSearch",
-    "DeepSearchCode", "DeepSearchJump", "Descent", "Draft", "Expander", "Fault", "Frontier",
+    "DeepSearchCode", "DeepSearchJump", "Descent", "Draft", "Ends", "Expander", "Fault", "Frontier",
     "FrontierDeepSearch", "Gaussian", "GenPrm", "Grave", "Gumbel", "HalfOwnHalfBestChild", "Judge", "LM",
     "Ledger", "LikelihoodPriors", "Limits", "LlamaBerry", "LlmJudge", "Max", "McEstimate", "McNest",
     "Mcps", "MctsrCode", "MctsrError", "Mean", "MeanOfEnds", "MedS3Comp", "Message", "MinimumOfSteps",
-    "OmegaPrm", "Outcome", "OwnValue", "Particles", "Path", "PathNode", "Place", "Pooled", "Pooling",
+    "OmegaPrm", "Outcome", "OutcomeReward", "OwnValue", "Particles", "Path", "PathNode", "Place", "Pooled", "Pooling",
     "Problem", "ProductOfSteps", "Prompts", "QwenPrm", "REFUSAL", "Recipe", "RecipeError", "Refused",
     "Request", "RootNoise", "Rule", "Sample", "Scripted", "Selected", "Selector", "SelfCertainty",
     "SelfRefine", "SelfReward", "SeqRm", "ServerError", "ServerGone", "State", "Steps", "Stopper",
     "Stored", "Subtrees", "ThinkPrm", "Thompson", "Token", "TokenPrm", "ToolVerify", "Tree", "Unscored",
-    "Usage", "UsageError", "Verdict", "VisitWeighted", "Weight", "Widening", "among_top", "anyone",
+    "Usage", "UsageError", "Verdict", "VisitWeighted", "Weight", "Widening", "all_finished", "among_top",
+    "anyone",
     "best_finalist", "best_value", "by_value", "extract_answer", "fifty_from_95", "finalists", "first",
     "first_of", "greedy", "half_min_mean", "i_mcts", "importance", "last", "lose_50_above_95", "majority",
     "max_depth", "mean", "nash", "never", "no_gain", "openr_prm", "pairwise_importance", "paths_done",

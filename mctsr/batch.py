@@ -1,8 +1,7 @@
 """Many problems at once: the plan of a run, its price beforehand, its execution, and going on with it.
 
-Knows what a run needs and what must not have changed when it goes on. Gold answers are read here, and handed to
-whoever grades committed problems; nothing that searches sees them.
-Does not know flags, screens, or how a tree grows.
+Knows what a run needs and what must not have changed when it goes on. Gold answers are read here and handed to
+whoever grades; nothing that searches sees them. Does not know flags, screens, or how a tree grows.
 """
 
 import math
@@ -33,7 +32,7 @@ from mctsr.recipe import Recipe
 from mctsr.recipes.registry import Chosen, choose
 from mctsr.runs.attempt import Terms
 from mctsr.runs.folder import Run
-from mctsr.runs.grades import with_gold
+from mctsr.runs.grades import gold_sha256, labelling, with_gold
 from mctsr.runs.price import Estimate, price
 from mctsr.runs.records import SCHEMA, RunRecord
 from mctsr.runs.settings import Settings, from_record, to_record
@@ -108,7 +107,8 @@ def plan(
         gold, notices = chosen_gold(source, settings, stdin_text), chosen_skips(source, settings, stdin_text)
     data = None if source in (None, STDIN) else lasting_name(str(source))
     word = Path(data).stem if data else "question" if source is None else "stdin"
-    return replace(_settled(settings, problems, gold, data, word), notices=notices)
+    made = _settled(settings, problems, gold, data, word)
+    return replace(made, notices=(*notices, *made.notices))
 
 
 def estimate(plan: Plan) -> Estimate:
@@ -123,7 +123,7 @@ def run_record(plan: Plan, connected: Connected, created: datetime) -> RunRecord
         "schema": SCHEMA,
         "name": plan.name,
         "created": created.astimezone().isoformat(timespec="seconds"),
-        "versions": _versions(),
+        "versions": {"python": python_version(), **{name: version(name) for name in _PACKAGES}},
         "settings": to_record(plan.settings),
         "recipe": plan.terms.name,
         "recipe_arguments": dict(plan.chosen.arguments),
@@ -201,11 +201,8 @@ def _settled(
     prompts = Prompts(user_path(settings.prompts) if settings.prompts else None)
     name = re.sub(r"[^\w.-]+", "-", f"{Path(settings.recipe).name}-{word}")
     kept = {problem.id: gold[problem.id] for problem in problems if problem.id in gold}
-    return Plan(name, problems, chosen, recipe, prompts, settings, kept, data)
-
-
-def _versions() -> dict[str, str]:
-    return {"python": python_version(), **{package: version(package) for package in _PACKAGES}}
+    notices = labelling(recipe, chosen.arguments, [problem.id for problem in problems], kept)
+    return Plan(name, problems, chosen, recipe, prompts, settings, kept, data, notices)
 
 
 def _pinned(settings: Settings, record: RunRecord) -> Settings:
@@ -229,6 +226,8 @@ def _changes(record: RunRecord, again: Plan) -> list[str]:
     if record["recipe_arguments"] != dict(again.chosen.arguments):
         was, now = record["recipe_arguments"], dict(again.chosen.arguments)
         found.append(f"the arguments of {record['recipe']!r} were {was} and are {now}")
+    if again.recipe.uses_gold and record["gold_sha256"] != gold_sha256(again.gold):
+        found.append("the known answers changed, and the search uses them")
     if record["recipe_source_sha256"] != again.chosen.source_sha256:
         found.append(f"the source of recipe {record['recipe']!r} changed")
     # A prompt that came later is no change: what the run began with cannot use it.

@@ -6,11 +6,19 @@ from contextlib import asynccontextmanager
 from itertools import chain, islice
 from typing import TypeVar
 
-from mctsr.errors import PromptError, ServerError
+from mctsr.errors import PromptError, ServerError, UsageError
 from mctsr.lm.base import LM, Completion, Message, Place, Pooled, Pooling, Request, Role, Tally, offered_by
 from mctsr.prompting import Prompts
 
 T = TypeVar("T")
+Referee = Callable[[str], Awaitable[bool | None]]
+"""Says whether an answer is right, None when nobody can tell; shows no gold answer."""
+
+NO_REFEREE = (
+    "the recipe asks whether answers are right, but this search may not know; parts that label declare uses_gold, "
+    "and `search` takes a referee then"
+)
+
 R = TypeVar("R", Completion, Pooled)
 
 
@@ -52,8 +60,11 @@ class Caller:
         tally: What the ask has cost so far, also when it is cancelled later.
     """
 
-    def __init__(self, lm: LM, prompts: Prompts, problem: str, ask: int) -> None:
+    def __init__(
+        self, lm: LM, prompts: Prompts, problem: str, ask: int, referee: Referee | None = None
+    ) -> None:
         self._lm = lm
+        self._referee = referee
         self._prompts = prompts
         self._problem = problem
         self._ask = ask
@@ -130,6 +141,18 @@ class Caller:
         """Ask a reward model for scores; raises what `LM.pool` raises."""
         place = Place(self._problem, self._ask, part, draft, sample, attempt)
         return await self._counted(self._lm.pool(place, pooling), attempt)
+
+    async def correct(self, answer: str | None) -> bool | None:
+        """Compare an answer with the known one; None when nobody can tell whether they are equal.
+
+        Only parts that declare `uses_gold` may ask. No answer is a wrong one.
+
+        Raises:
+            UsageError: This search knows no answer.
+        """
+        if self._referee is None:
+            raise UsageError(NO_REFEREE)
+        return False if answer is None else await self._referee(answer)
 
     async def _counted(self, call: Awaitable[R], attempt: int) -> R:
         try:

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mctsr.caller import Caller
+from mctsr.caller import NO_REFEREE, Caller, Referee
 from mctsr.draws import CHOOSING, FOLDING, Dice
-from mctsr.errors import RecipeError
+from mctsr.errors import RecipeError, UsageError
 from mctsr.kernels.node import NONE
 from mctsr.lm.base import LM, Tally, unoffered
 from mctsr.parts import Ask, Ledger, Path, Problem
@@ -68,6 +68,7 @@ async def search(
     limits: Limits | None = None,
     watch: Callable[[Event], None] | None = None,
     decisions: Decisions | None = None,
+    referee: Referee | None = None,
 ) -> Outcome:
     """Grow one tree for `problem`.
 
@@ -80,15 +81,18 @@ async def search(
         limits: What the problem may cost.
         watch: Receives every event, in order; without one, none is made.
         decisions: Where choices made by the clock are kept.
+        referee: Compares answers with the known one, for recipes that label; others never see it.
 
     Raises:
-        UsageError: The recipe needs what the model does not offer.
+        UsageError: The recipe needs what the model does not offer, or a referee.
         Refused, ServerGone: The run cannot go on.
     """
     if missing := recipe.needs - lm.offers:
         raise unoffered(missing, lm.offers)
-    prompts, limits = prompts or Prompts(), limits or Limits()
-    loop = _Search(problem, recipe, lm, seed, prompts, limits, watch, decisions)
+    if recipe.uses_gold and referee is None:
+        raise UsageError(NO_REFEREE)
+    prompts, limits, known = prompts or Prompts(), limits or Limits(), referee if recipe.uses_gold else None
+    loop = _Search(problem, recipe, lm, seed, prompts, limits, watch, decisions, known)
     try:
         loop.launch(Ask(NONE, recipe.selector.roots))
         await loop.ready()
@@ -114,6 +118,7 @@ class _Search:
     limits: Limits
     watch: Callable[[Event], None] | None
     decisions: Decisions | None
+    referee: Referee | None
     ledger: Ledger = field(default_factory=Ledger)
     flights: deque[_Flight] = field(default_factory=deque)
     stop: _Stop | None = None
@@ -130,7 +135,7 @@ class _Search:
         number = 0 if ask.node == NONE else self.ledger.asks + 1
         self.ledger.asks = number
         self.tree.mark(ask.node, +1)
-        caller = Caller(self.lm, self.prompts, self.problem.id, number)
+        caller = Caller(self.lm, self.prompts, self.problem.id, number, self.referee)
         path = Path.to(ask.node, self.tree, self.problem) if number else None
         task = asyncio.create_task(work(self.recipe, self.problem, path, ask, caller))
         self.flights.append(_Flight(number, ask, caller, task))
@@ -149,8 +154,7 @@ class _Search:
             self.give_up(*known)
             return False
         left = None if self.limits.seconds is None else self.limits.seconds - (time.monotonic() - self.began)
-        tasks = [flight.task for flight in self.flights]
-        awaited = tasks if self.recipe.selector.barrier else tasks[:1]
+        awaited = [flight.task for flight in self.flights][: None if self.recipe.selector.barrier else 1]
         _, pending = await asyncio.wait(awaited, timeout=None if left is None else max(left, 0.0))
         if not pending:
             return True
@@ -194,7 +198,7 @@ class _Search:
                 return
             asks = selector.ask(self.tree, self.dice.of(self.ledger.asks + 1, CHOOSING), room)
             for ask in asks:
-                if not 0 <= ask.node < len(self.tree) or ask.n < 1:
+                if not 0 <= ask.node < len(self.tree) or ask.n < (not ask.again):
                     raise RecipeError(f"the selector asked {ask} of a tree of {len(self.tree)} nodes")
                 self.launch(ask)
             if not asks:
@@ -209,8 +213,7 @@ class _Search:
             )
         faults = self.ledger.server_faults
         if faults:
-            reasons = change.faults or [self.tree.states[node].unscored[-1] for node in change.unscored]
-            self.fault = reasons[-1]
+            self.fault = (change.faults or [self.tree.states[i].unscored[-1] for i in change.unscored])[-1]
         if faults < (MAX_SERVER_FAULTS if number else 1):
             return None
         what = f"{faults} asks running ended in server faults" if number else "no first score"

@@ -8,9 +8,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from mctsr.errors import ContextOverflow, Refused, ServerError, ServerGone
-from mctsr.kernels.node import PLANTED
+from mctsr.kernels.node import DONE, PLANTED
 from mctsr.lm.base import Tally
-from mctsr.tree import Sample, Tree
+from mctsr.tree import Sample, State, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Problem:
 
 
 class PathNode(NamedTuple):
-    """A node as it was when the path was taken; id -1 for a draft."""
+    """A node as it was when the path was taken; id -1 for a draft. `done`: it can never grow."""
 
     id: int
     text: str
@@ -41,6 +41,7 @@ class PathNode(NamedTuple):
     logprob: float | None = None
     tokens: int = 0
     step: bool = False
+    done: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +83,19 @@ class Path:
     def to(cls, node: int, tree: Tree, problem: Problem) -> "Path":
         """Take the path from the root to `node`."""
         ids = tree.line(node)
-        planted = (tree.nodes["flags"][ids] & PLANTED).astype(bool).tolist()
-        states = [tree.states[i] for i in ids]
-        taken = [
-            PathNode(i, s.text, s.answer, s.work, tuple(s.samples), own, s.ids, s.logprob, s.tokens, s.step)
-            for i, s, own in zip(ids, states, planted, strict=True)
-        ]
-        return cls(problem, tuple(taken))
+        flags = tree.nodes["flags"][ids].tolist()
+        return cls(problem, tuple(_taken(i, tree.states[i], own) for i, own in zip(ids, flags, strict=True)))
 
     def plus(self, draft: "Draft") -> "Path":
         """Return the path to a draft below the last node."""
         said = (draft.text, draft.answer, draft.work, (), draft.planted)
-        node = PathNode(-1, *said, draft.ids, draft.logprob, draft.tokens, draft.step)
+        node = PathNode(-1, *said, draft.ids, draft.logprob, draft.tokens, draft.step, draft.done)
         return Path(self.problem, (*self.nodes, node))
+
+
+def _taken(node: int, state: State, flags: int) -> PathNode:
+    said = (state.text, state.answer, state.work, tuple(state.samples), bool(flags & PLANTED))
+    return PathNode(node, *said, state.ids, state.logprob, state.tokens, state.step, bool(flags & DONE))
 
 
 class Ask(NamedTuple):
@@ -102,7 +103,7 @@ class Ask(NamedTuple):
 
     Attributes:
         node: Id of the node to grow.
-        n: How many drafts are wanted.
+        n: How many drafts are wanted; 0, together with `again`, for none.
         again: Whether the node is judged once more alongside.
     """
 

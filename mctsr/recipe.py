@@ -58,6 +58,11 @@ class Recipe:
         return self.expander.needs | (self.judge.needs if self.judge else frozenset())
 
     @property
+    def uses_gold(self) -> bool:
+        """Whether a part compares answers with known ones: such a search makes labels, and tests nothing."""
+        return any(getattr(part, "uses_gold", False) for part in (self.expander, self.judge))
+
+    @property
     def wishes(self) -> frozenset[str]:
         """What a judge makes use of where its model offers it, and does without where not; few judges say so."""
         found: frozenset[str] = getattr(self.judge, "wishes", frozenset())

@@ -108,7 +108,7 @@ async def work(recipe: Recipe, problem: Problem, path: Path | None, ask: Ask, ll
     async with siblings() as group:
         judged = ask.again and path is not None and not (path.last.step and not path.last.text)
         again = group.create_task(_verdict(recipe, path, -1, llm)) if path and judged else None
-        drafts = await _drafts(recipe, problem, path, ask, llm)
+        drafts = await _drafts(recipe, problem, path, ask, llm) if ask.n else ()
         base = path or Path(problem, ())
         verdicts = await all_of(
             partial(_judged, recipe, base, i, draft, llm) for i, draft in enumerate(drafts)
@@ -181,7 +181,7 @@ def _bear(
 
     What grew nothing and failed at nothing would be asked again, and again.
     """
-    if not done.drafts and ask.node != NONE:
+    if ask.n and not done.drafts and ask.node != NONE:
         tree.end(ask.node, "nothing new")
     for draft, verdict in zip(done.drafts, done.verdicts, strict=True):
         if isinstance(draft, Fault):

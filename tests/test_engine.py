@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mctsr.answer import best_value
 from mctsr.engine import search
-from mctsr.errors import ContextOverflow, Refused, ServerError, UsageError
+from mctsr.errors import ContextOverflow, RecipeError, Refused, ServerError, UsageError
 from mctsr.kernels.node import DONE, PLANTED, TRUNCATED, TWIN, UNSCORED
 from mctsr.lm.base import Completion, Place, Tally, Usage
 from mctsr.lm.scripted import Reply, Scripted
@@ -280,6 +280,44 @@ async def test_a_child_lost_to_a_fault_of_the_judge_counts_although_the_second_l
     outcome, _, _ = await grow(recipe("mctsr"), graded(score))
     assert outcome.failed
     assert outcome.ledger.unscored == {"server error": 3}
+
+
+class _LooksAgain:
+    """Grows the root once, then has its first child judged again, and grows nothing."""
+
+    roots, barrier = 1, False
+
+    def ask(self, tree: Tree, rng: np.random.Generator, room: int) -> Sequence[Ask]:
+        if len(tree) == 2:  # the answer and the planted one
+            return [Ask(0, 2)]
+        return [Ask(2, 0, again=True)] if len(tree.states[2].samples) < 3 else ()
+
+    def tell(self, tree: Tree, rng: np.random.Generator, born: Sequence[int]) -> None:
+        """Nothing to remember."""
+
+
+async def test_an_ask_for_no_draft_judges_alone_and_ends_no_node() -> None:
+    looking = replace(recipe("mctsr"), selector=_LooksAgain(), stopper=lambda tree, ledger: None)
+    outcome, _, events = await grow(looking, graded(hashed))
+    assert [len(state.samples) for state in outcome.tree.states] == [1, 1, 3, 1]
+    assert not any(state.ended for state in outcome.tree.states)
+    assert (outcome.reason, outcome.ledger.asks) == ("exhausted", 3)
+    folded = [event for event in events if isinstance(event, Folded)]
+    assert [(event.born, event.judged) for event in folded] == [
+        ((0, 1), (0, 1)),
+        ((2, 3), (2, 3)),
+        ((), (2,)),
+        ((), (2,)),
+    ]
+
+
+async def test_an_ask_for_nothing_at_all_is_a_mistake_of_the_selector() -> None:
+    class Idle(_LooksAgain):
+        def ask(self, tree: Tree, rng: np.random.Generator, room: int) -> Sequence[Ask]:
+            return [Ask(0, 0)]
+
+    with pytest.raises(RecipeError, match="the selector asked"):
+        await grow(replace(recipe("mctsr"), selector=Idle()), graded(hashed))
 
 
 async def test_a_fault_in_the_second_look_alone_does_not_spoil_an_ask() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -21,16 +21,17 @@ Answers = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class McEstimate:
-    """Complete the path several times, and score it by how many completions agree with the majority.
+    """Complete the path several times, and score it by the share of completions that come to the right answer.
 
-    Math-Shepherd (arXiv:2312.08935, section 3.3) compares completions with the gold answer; nobody knows it here, so
-    the majority stands for it: among the answers of all completions along the path, earlier nodes' included, the
-    first that appeared on ties. A step that led astray is then outvoted by what its parents' completions said. The
-    answers are kept as the sample's text, a JSON list. A path that has its answer is compared, not completed.
-    Completions without an answer, or cut off, count as disagreeing.
+    Math-Shepherd (arXiv:2312.08935, section 3.3) compares completions with the known answer, as `uses_gold` does. In
+    a search nobody knows it, and the majority stands for it: among the answers of all completions along the path,
+    earlier nodes' included, the first that appeared on ties. A step that led astray is then outvoted by what its
+    parents' completions said. The answers are kept as the sample's text, a JSON list. A path that has its answer is
+    compared, not completed. Completions without an answer, or cut off, count as wrong.
 
     Attributes:
         completions: How many.
+        uses_gold: Compare with the known answer; an answer that nobody can compare is left out.
         prompt: The prompt that the steps were written under; it takes the problem alone.
         temperature: None leaves it to the policy's settings.
         max_tokens: Longest completion; None leaves it to the policy's settings.
@@ -40,6 +41,7 @@ class McEstimate:
     prompt: str = "step"
     temperature: float | None = None
     max_tokens: int | None = None
+    uses_gold: bool = False
     needs: ClassVar[frozenset[str]] = frozenset({"steps"})
     low: ClassVar[float] = LOW
     high: ClassVar[float] = HIGH
@@ -62,9 +64,13 @@ class McEstimate:
             found = [one for one in said if not isinstance(one, Unscored)]
         if not found:
             return lost[0]
-        share = agreement(found, [answer for node in path.nodes for answer in remembered(node.samples)])
+        if self.uses_gold:
+            share, none = await _right(found, llm), "ungradable"
+        else:
+            share = agreement(found, [answer for node in path.nodes for answer in remembered(node.samples)])
+            none = "no completion came to an answer"
         if share is None:
-            return Unscored("no completion came to an answer")
+            return Unscored(none)
         return Verdict((Sample(share, share, json.dumps(found, ensure_ascii=False)),), tuple(lost))
 
 
@@ -95,6 +101,14 @@ async def complete(
     return await all_of(partial(one, sample) for sample in range(n))
 
 
+async def _right(found: Sequence[str | None], llm: Caller) -> float | None:
+    """Return the share of right answers among those that could be compared; None when none could."""
+    verdicts = [
+        right for right in await all_of(partial(llm.correct, one) for one in found) if right is not None
+    ]
+    return sum(verdicts) / len(verdicts) if verdicts else None
+
+
 def agreement(found: Sequence[str | None], before: Sequence[str | None]) -> float | None:
     """Return the share of `found` that equal the majority of both, None when there is no answer in either.
 
@@ -102,11 +116,14 @@ def agreement(found: Sequence[str | None], before: Sequence[str | None]) -> floa
         found: Answers of the completions in question, at least one.
         before: Answers that were known earlier.
     """
-    votes = Counter(form for answer in (*before, *found) if (form := normal_form(answer)) is not None)
-    if not votes:
-        return None
-    best = max(votes, key=lambda form: votes[form])  # the first counted on ties
-    return sum(normal_form(answer) == best for answer in found) / len(found)
+    best = most_common((*before, *found))
+    return None if best is None else sum(normal_form(answer) == best for answer in found) / len(found)
+
+
+def most_common(answers: Sequence[str | None]) -> Hashable | None:
+    """Return the normal form of what most of the answers say, the first on ties; None when there is no answer."""
+    votes = Counter(form for answer in answers if (form := normal_form(answer)) is not None)
+    return max(votes, key=lambda form: votes[form]) if votes else None
 
 
 def remembered(samples: Sequence[Sample]) -> Answers:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mctsr.answer import answer_of
+from mctsr.caller import Referee
 from mctsr.engine import Outcome, search
 from mctsr.errors import Refused, ServerGone, UsageError
 from mctsr.lm.base import LogicalLM
@@ -67,6 +68,7 @@ async def attempt(
     *,
     retry_failed: bool = False,
     watch: Callable[[Event], None] = lambda _: None,
+    referee: Referee | None = None,
 ) -> Attempt:
     """Search one problem, taking from its call log what was said before.
 
@@ -79,6 +81,7 @@ async def attempt(
         log: The call log; it goes on growing.
         retry_failed: Ask again for calls that failed before.
         watch: Receives every event of the search.
+        referee: Compares answers with the known one, for a recipe that labels.
 
     Raises:
         Refused, ServerGone: The run cannot go on; the log holds what came so far.
@@ -109,6 +112,7 @@ async def attempt(
             limits=terms.limits,
             watch=note,
             decisions=lm,
+            referee=referee,
         )
         selected = answer_of(terms.recipe.answerer, outcome.tree)
         tree = None if outcome.failed else tree_record(problem, terms.name, outcome, events, selected)

@@ -1,23 +1,31 @@
 """Grading finished problems: after the search, from the outside.
 
-Knows which answers of a result are graded, how grades are replaced, and what run.json says of gold answers.
+Knows which answers of a result are graded, how grades are replaced, what run.json says of gold answers, and when a
+search may be told whether an answer is right.
 Gold answers come in as arguments.
 """
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
+from mctsr.errors import RecipeError, shown
 from mctsr.grading import Gold, Grader
 from mctsr.lm import wire
+from mctsr.recipe import Recipe
 
 from . import files
 from .build import summary_record
 from .folder import Run
 from .layout import GRADES, RUN, SUMMARY, lock_folder
 from .records import SCHEMA, GradeRecord, ResultRecord, RunRecord
+
+USES_GOLD = (
+    "the search compared answers with the known ones (uses_gold): its trees are for labels, and what it selected is no "
+    "test result"
+)
 
 
 class Change(NamedTuple):
@@ -45,6 +53,35 @@ def with_gold(record: RunRecord, gold: Mapping[str, Gold | str]) -> RunRecord:
     """Return run.json with the ids of its problems that have a gold answer in `gold`, and a hash of these."""
     known = {id: gold[id] for id in record["problem_ids"] if id in gold}
     return {**record, "gold_ids": list(known), "gold_sha256": gold_sha256(known) if known else None}
+
+
+def labelling(
+    recipe: Recipe, arguments: Mapping[str, object], ids: Sequence[str], gold: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Check that a recipe which compares answers with known ones was told to; returns what the run must say of it.
+
+    Args:
+        recipe: The recipe.
+        arguments: What it was composed with.
+        ids: Of the problems.
+        gold: Known answers by id.
+
+    Raises:
+        RecipeError: It was not asked for by name, or a problem has no known answer.
+    """
+    if not recipe.uses_gold:
+        return ()
+    if arguments.get("uses_gold") is not True:
+        raise RecipeError(
+            "the recipe compares answers with the known ones, and nobody asked for it; a recipe that labels takes an "
+            "argument uses_gold, off by default, and is run with -s uses_gold=true"
+        )
+    if missing := [id for id in ids if id not in gold]:
+        raise RecipeError(
+            f"uses_gold=true: {len(missing)} of {len(ids)} problems have no known answer, such as "
+            f"{shown(missing[0])}; leave them out with --ids, name the column with --answer-field, or drop uses_gold"
+        )
+    return (USES_GOLD,)
 
 
 def grade_result(grader: Grader, gold: Gold | str, result: ResultRecord) -> GradeRecord:

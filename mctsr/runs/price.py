@@ -142,7 +142,13 @@ class _Meter:
         lm = Scripted(self._said, scores=self._scored, offers=recipe.needs | recipe.wishes)
         try:
             found = await search(
-                problem, recipe, lm, seed=self._settings.seed, prompts=prompts, limits=limits
+                problem,
+                recipe,
+                lm,
+                seed=self._settings.seed,
+                prompts=prompts,
+                limits=limits,
+                referee=_sometimes,
             )
         except _Enough:
             self._fill(problem)
@@ -186,6 +192,11 @@ class _Meter:
             prompt = len(problem.text) // CHARACTERS_A_TOKEN
             usage = Usage(missing * prompt, missing * min(self._lengths.values()))
             self.tally.add(Tally(missing, usage))
+
+
+async def _sometimes(answer: str) -> bool:
+    """Call half of the made-up answers right."""
+    return len(answer) + sum(map(ord, answer)) & 1 == 0
 
 
 def _reply(place: Place, request: Request, tokens: int) -> Completion:

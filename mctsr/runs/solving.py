@@ -1,7 +1,8 @@
 """Many problems at once, in one run folder.
 
 Knows in which order problems are opened, what ends a problem and what ends the run, and that grading comes after
-the commit. Gold answers come in as an argument and go to the grader alone.
+the commit. Gold answers come in as an argument and go to the grader alone; recipes that label are told by it whether
+an answer is right.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from mctsr.caller import Referee
 from mctsr.errors import Refused, ServerError, ServerGone
 from mctsr.grading import Grader
 from mctsr.lm.connect import Connected, Found
@@ -187,11 +189,24 @@ class _Batch:
             self.writer.live_path(problem.id),
             retry_failed=failed_before,
             watch=self.watch,
+            referee=self.referee(problem),
         )
         if done.trace:
             self.writer.log(f"{problem.id}: {done.trace}")
         result = self.results[problem.id] = self.writer.commit(done.tree, done.result)
         self.watch(ProblemFinished(problem.id, result, await self.grade(result)))
+
+    def referee(self, problem: Problem) -> Referee | None:
+        """Return what compares answers with the known one, for recipes that label; no other search gets it."""
+        gold = self.gold.get(problem.id)
+        if gold is None or not self.terms.recipe.uses_gold:
+            return None
+
+        async def right(answer: str) -> bool | None:
+            grade = await asyncio.to_thread(self.grader.grade, gold, answer)
+            return None if grade.ungradable else grade.equal
+
+        return right
 
     async def grade(self, result: ResultRecord) -> GradeRecord | None:
         """Grade a committed problem, off this thread; a failed one, or one without gold, gets no grade."""

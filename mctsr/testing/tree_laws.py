@@ -77,7 +77,7 @@ def _asked(selector: Selector, tree: Tree, number: int, room: int) -> list[Ask]:
         law(0 <= ask.node < len(tree), f"{ask} names no node; there are {len(tree)}")
         law(not tree.has(ask.node, DONE), f"{ask} names a finished node")
         law(not tree.has(ask.node, UNSCORED), f"{ask} names an unscored node")
-        law(ask.n >= 1, f"{ask} asks for nothing")
+        law(ask.n >= (not ask.again), f"{ask} asks for nothing")
     return asks
 
 

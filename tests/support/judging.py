@@ -54,9 +54,15 @@ def scripted(
     return Scripted(replies if replies is not None else [], scores=scores, offers=offers)
 
 
-async def judged(judge: Judge, where: Path, lm: Scripted, draft: int = 0) -> Verdict | Unscored:
-    """Judge the last node of a path."""
-    return await judge.judge(where, draft, Caller(lm, PROMPTS, "p", 2))
+async def judged(
+    judge: Judge, where: Path, lm: Scripted, draft: int = 0, known: str | None = None
+) -> Verdict | Unscored:
+    """Judge the last node of a path; `known` is what a labelling recipe may compare with; "0" cannot be."""
+
+    async def referee(answer: str) -> bool | None:
+        return None if answer == "0" else answer == known
+
+    return await judge.judge(where, draft, Caller(lm, PROMPTS, "p", 2, None if known is None else referee))
 
 
 def the_sample(found: Verdict | Unscored) -> Sample:

@@ -128,13 +128,7 @@ class Tree:
             same = self.states[parent].twin
             above = parent if same is None else same
         first = self._first_with.setdefault((above, state.text), node)
-        flags = UNJUDGED
-        if first != node:
-            flags |= TWIN
-        if planted:
-            flags |= PLANTED
-        if truncated:
-            flags |= TRUNCATED
+        flags = UNJUDGED | TWIN * (first != node) | PLANTED * planted | TRUNCATED * truncated
         state.twin = first if first != node else None
         self.states.append(state)
         if walk.born(self.nodes, node, parent, flags, prior):
@@ -220,14 +214,19 @@ class Tree:
             node = int(parents[node])
         return ids[::-1]
 
+    def children(self, node: int) -> list[int]:
+        """Return the ids of the children of `node`, in order of birth."""
+        ids, nexts, child = [], self.nodes["next"], int(self.nodes["first"][node])
+        while child != NONE:
+            ids.append(child)
+            child = int(nexts[child])
+        return ids
+
     def below(self, node: int) -> list[int]:
         """Return the ids of `node` and everything under it, parents first."""
         ids = [node]
         for above in ids:
-            child = int(self.nodes["first"][above])
-            while child != NONE:
-                ids.append(child)
-                child = int(self.nodes["next"][child])
+            ids += self.children(above)
         return ids
 
     def answers(self) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .descent import CLOSED
-from .jit import kernel
+from .jit import inlined, kernel
 from .node import DONE, NONE, Ids, Nodes
 
 #: f4, shape [rows, codes, 2], and one row of it, shape [codes, 2].
@@ -104,35 +104,28 @@ def credit_playout(
         seen[unique[j]] = 0
 
 
-@kernel
-def grave_value(q: float, n: float, q_amaf: float, n_amaf: float, bias: float) -> float:
-    """(1 - b) Q + b Q_amaf, b = n_amaf / (n_amaf + n + bias n_amaf n); NaN when nothing is known.
+@inlined
+def mixed(
+    method: int, bias: float, own: tuple[float, float], first: tuple[float, float], perm: Row
+) -> tuple[float, float]:
+    """Mix what is known of a move, as a fraction: its value is the first number by the second, 0 / 0 for nothing known.
 
-    An unvisited move has b = 1: the AMAF mean alone.
-    Source: GRAVE, Cazenave 2015, IJCAI. `bias` is 4 b̃² of RAVE (Gelly and Silver 2011).
-    """
-    m = n * (1.0 + bias * n_amaf)
-    top = (q * m if n > 0.0 else 0.0) + (q_amaf * n_amaf if n_amaf > 0.0 else 0.0)
-    return top / (m + n_amaf) if m + n_amaf > 0.0 else math.nan
-
-
-@kernel
-def mcps_value(q: float, n: float, amaf: tuple[float, float], perm: tuple[float, float]) -> float:
-    """(n Q + n_amaf Q_amaf + n_perm Q_perm) / (n + n_amaf + n_perm); NaN when nothing is known.
-
-    Affine invariant only if all three means are on one scale.
-    Source: Monte Carlo Permutation Search, arXiv:2510.06381.
+    GRAVE: (1 - b) Q + b Q_amaf, b = n_amaf / (n_amaf + n + bias n_amaf n); an unvisited move has b = 1. Cazenave 2015,
+    IJCAI; `bias` is 4 b̃² of RAVE (Gelly and Silver 2011).
+    MCPS: (n Q + n_amaf Q_amaf + n_perm Q_perm) / (n + n_amaf + n_perm), three means on one scale. Monte Carlo
+    Permutation Search, arXiv:2510.06381.
 
     Args:
-        q: Mean of the move itself.
-        n: Its visits.
-        amaf: Mean and count at the reference node.
-        perm: Mean and count over the playouts that contain the move and the path to it in any order.
+        method: MCPS, or any other for GRAVE's mix.
+        bias: GRAVE's.
+        own: Sum of the move's results, and their number n.
+        first: The same at the reference node, of playouts with the move anywhere after it: n_amaf.
+        perm: f4, shape [2]; number n_perm and sum over playouts with the move and the path to it in any order.
     """
-    top = (q * n if n > 0.0 else 0.0) + (amaf[0] * amaf[1] if amaf[1] > 0.0 else 0.0)
-    top += perm[0] * perm[1] if perm[1] > 0.0 else 0.0
-    bottom = n + amaf[1] + perm[1]
-    return top / bottom if bottom > 0.0 else math.nan
+    top, bottom = own[0] + first[0], own[1] + first[1]
+    if method == MCPS:
+        return top + perm[1], bottom + perm[0]
+    return top + bias * first[1] * own[0], bottom + bias * first[1] * own[1]
 
 
 @kernel
@@ -199,15 +192,9 @@ def best_child(
                 n += in_flight[at]
                 total += low * in_flight[at]
             code = np.uint64(codes[at])
-            n_amaf = float(amaf_row[code, 0])
-            # A mean is kept as a fraction, and fractions are compared by cross products: a division takes longer.
-            top, bottom = total + amaf_row[code, 1], n + n_amaf
-            if method == MCPS:
-                top += perm_row[code, 1]
-                bottom += perm_row[code, 0]
-            else:
-                top += bias * n_amaf * total
-                bottom += bias * n_amaf * n
+            first = (float(amaf_row[code, 1]), float(amaf_row[code, 0]))
+            # Fractions are compared by cross products: a division takes longer.
+            top, bottom = mixed(method, bias, (total, n), first, perm_row[code])
             if bottom == 0.0 or (method == GRAVE_LUDII and n == 0.0):
                 return child
             if method == UCB1_GRAVE:

@@ -136,10 +136,7 @@ class Descent:
         return not tree.has(node, DONE) and descent.may_widen(tree.nodes, node, *room)
 
     def _open(self, tree: Tree, node: int) -> Ids:
-        ids = np.empty(tree.nodes["n_children"][node], dtype=np.int64)
-        child = int(tree.nodes["first"][node])
-        for i in range(len(ids)):
-            ids[i], child = child, int(tree.nodes["next"][child])
+        ids = np.array(tree.children(node), dtype=np.int64)
         flags, leaf = tree.nodes["flags"][ids], tree.nodes["first"][ids] == NONE
         shut = (flags & (UNSCORED if self.widening else descent.CLOSED)) != 0
         shut |= leaf & (tree.nodes["in_flight"][ids] > 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from mctsr.errors import RecipeError
-from mctsr.kernels.node import DONE, NONE, PLANTED, UNSCORED
+from mctsr.kernels.node import DONE, PLANTED, UNSCORED
 from mctsr.parts import Ask
 from mctsr.tree import Tree
 
@@ -71,7 +71,7 @@ class Frontier:
         elif tree.nodes["in_flight"][asked].any():
             return
         else:
-            newborn = [child for node in asked for child in _children(tree, node) if _fit(tree, child)]
+            newborn = [child for node in asked for child in tree.children(node) if _fit(tree, child)]
             gone = set(asked)
             pool = sorted(newborn + [node for node in tree.front if node not in gone])
         if self.survive is not None and pool:
@@ -87,11 +87,3 @@ class Frontier:
 
 def _fit(tree: Tree, node: int) -> bool:
     return not tree.has(node, UNSCORED | PLANTED)
-
-
-def _children(tree: Tree, node: int) -> list[int]:
-    ids, child = [], int(tree.nodes["first"][node])
-    while child != NONE:
-        ids.append(child)
-        child = int(tree.nodes["next"][child])
-    return ids

@@ -18,21 +18,36 @@ CODES, ROWS = 6, 4
 METHODS = (GRAVE, MCPS, UCB1_GRAVE, GRAVE_LUDII)
 
 
+Known = tuple[float, int]
+"""A mean, and of how many."""
+
+
+def mixed(method: int, own: Known, first: Known, perm: Known) -> float:
+    """Mix three means by their counts; the kernel keeps sums, and returns a fraction."""
+    sums = ((own[0] * own[1], float(own[1])), (first[0] * first[1], float(first[1])))
+    top, bottom = amaf.mixed(method, 1e-5, *sums, np.array([perm[1], perm[0] * perm[1]], dtype=np.float32))
+    return top / bottom if bottom else math.nan
+
+
+def grave(own: Known, first: Known) -> float:
+    return mixed(GRAVE, own, first, (0.0, 0))
+
+
 def test_a6_grave_mixes_two_means_by_their_counts_and_the_bias() -> None:
-    assert amaf.grave_value(0.0, 10.0, 1.0, 50.0, 1e-5) == pytest.approx(0.833264, abs=5e-7)
-    assert amaf.grave_value(0.6, 10.0, 0.4, 50.0, 1e-5) == pytest.approx(0.433347, abs=5e-7)
+    assert grave((0.0, 10), (1.0, 50)) == pytest.approx(0.833264, abs=5e-7)
+    assert grave((0.6, 10), (0.4, 50)) == pytest.approx(0.433347, abs=5e-7)
 
 
 def test_a7_grave_takes_the_amaf_mean_alone_for_an_unvisited_move() -> None:
-    assert amaf.grave_value(math.nan, 0.0, 0.4, 50.0, 1e-5) == pytest.approx(0.4)
-    assert amaf.grave_value(0.6, 10.0, math.nan, 0.0, 1e-5) == pytest.approx(0.6)
-    assert math.isnan(amaf.grave_value(math.nan, 0.0, math.nan, 0.0, 1e-5))
+    assert grave((0.0, 0), (0.4, 50)) == pytest.approx(0.4)
+    assert grave((0.6, 10), (0.0, 0)) == pytest.approx(0.6)
+    assert math.isnan(grave((0.0, 0), (0.0, 0)))
 
 
 def test_a8_mcps_weighs_three_means_by_their_counts() -> None:
-    assert amaf.mcps_value(0.6, 10.0, (0.6, 50.0), (0.75, 4.0)) == pytest.approx(0.609375)
-    assert amaf.mcps_value(math.nan, 0.0, (0.6, 50.0), (math.nan, 0.0)) == pytest.approx(0.6)
-    assert math.isnan(amaf.mcps_value(math.nan, 0.0, (math.nan, 0.0), (math.nan, 0.0)))
+    assert mixed(MCPS, (0.6, 10), (0.6, 50), (0.75, 4)) == pytest.approx(0.609375)
+    assert mixed(MCPS, (0.0, 0), (0.6, 50), (0.0, 0)) == pytest.approx(0.6)
+    assert math.isnan(mixed(MCPS, (0.0, 0), (0.0, 0), (0.0, 0)))
 
 
 playouts = st.builds(

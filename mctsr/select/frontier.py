@@ -61,19 +61,14 @@ class Frontier:
         return [Ask(node, copies) for node, copies in Counter(living).items()]
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
-        """Make the next population once the last ask of a generation is told: nothing is in flight then."""
+        """Make the next population of a generation's newborn, and of those who were not asked."""
         asked = tree.keep("frontier_asked", list[int])
-        if not asked:
-            pool = [node for node in born if _fit(tree, node)]
-            if self.roots < self.n and pool:
-                self._settle(tree, asked, [pool[i % len(pool)] for i in range(self.n)])
-                return
-        elif tree.nodes["in_flight"][asked].any():
+        pool = [node for node in born if not tree.has(node, UNSCORED | PLANTED)]
+        if not asked and self.roots < self.n and pool:
+            self._settle(tree, asked, [pool[i % len(pool)] for i in range(self.n)])
             return
-        else:
-            newborn = [child for node in asked for child in tree.children(node) if _fit(tree, child)]
-            gone = set(asked)
-            pool = sorted(newborn + [node for node in tree.front if node not in gone])
+        gone = set(asked)
+        pool = sorted(pool + [node for node in tree.front if node not in gone])
         if self.survive is not None and pool:
             pool = list(self.survive(tree, pool, self.n, rng))
         self._settle(tree, asked, pool)
@@ -83,7 +78,3 @@ class Frontier:
         tree.front = front
         living = [] if self.survive is None else [node for node in front if not tree.has(node, DONE)]
         asked[:] = dict.fromkeys(living)
-
-
-def _fit(tree: Tree, node: int) -> bool:
-    return not tree.has(node, UNSCORED | PLANTED)

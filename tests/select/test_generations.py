@@ -56,12 +56,8 @@ def opened(selector: Frontier, *kinds: Kind) -> Tree:
 def generation(tree: Tree, selector: Frontier, *drafts: Sequence[Kind]) -> list[tuple[int, int]]:
     """Ask a generation and fold it as the engine does; returns (node, n) of its asks."""
     asks = selector.ask(tree, RNG, 1)
-    for ask in asks:
-        tree.mark(ask.node, +1)
-    assert len(asks) == len(drafts)
-    for ask, kinds in zip(asks, drafts, strict=True):
-        tree.mark(ask.node, -1)
-        selector.tell(tree, RNG, bear(tree, ask.node, *kinds))
+    born = [bear(tree, ask.node, *kinds) for ask, kinds in zip(asks, drafts, strict=True)]
+    selector.tell(tree, RNG, [node for family in born for node in family])
     return [(ask.node, ask.n) for ask in asks]
 
 
@@ -97,21 +93,7 @@ def test_a_full_opening_is_a_generation_of_its_own() -> None:
     assert opened(Frontier(4, Beams(2)), 0.5, 0.9, 0.1, 0.7).front == [1, 1, 3, 3]
 
 
-def test_nothing_changes_before_the_last_ask_of_a_generation_is_told() -> None:
-    selector = Frontier(4, Beams(2))
-    tree = opened(selector, 0.5, 0.9, 0.1, 0.7)
-    asks = selector.ask(tree, RNG, 1)
-    for ask in asks:
-        tree.mark(ask.node, +1)
-    tree.mark(asks[0].node, -1)
-    selector.tell(tree, RNG, bear(tree, asks[0].node, 0.95, 0.96))
-    assert tree.front == [1, 1, 3, 3]
-    tree.mark(asks[1].node, -1)
-    selector.tell(tree, RNG, [])  # a fault: the last ask brought nothing
-    assert tree.front == [5, 5, 4, 4]
-
-
-def test_a_generation_may_be_told_as_a_whole() -> None:
+def test_a_generation_is_told_as_a_whole() -> None:
     selector = Frontier(4, Beams(2))
     tree = opened(selector, 0.5, 0.9, "(0.6)", 0.7)
     assert tree.front == [1, 1, 3, 3]
@@ -134,15 +116,9 @@ def test_a_member_whose_ask_brought_nothing_is_gone_and_an_empty_front_ends() ->
 def test_a_member_that_ended_while_it_was_asked_is_gone_with_its_drafts_kept() -> None:
     selector = Frontier(2, Beams(1))
     tree = opened(selector, 0.9, 0.8)
-    asks = selector.ask(tree, RNG, 1)
-    for ask in asks:
-        tree.mark(ask.node, +1)
-    for ask in asks:
-        tree.mark(ask.node, -1)
-        born = bear(tree, ask.node, 0.3)
-        if ask.node == 0:
-            tree.end(0, "context overflow: too long")
-        selector.tell(tree, RNG, born)
+    born = [child for ask in selector.ask(tree, RNG, 1) for child in bear(tree, ask.node, 0.3)]
+    tree.end(0, "context overflow: too long")
+    selector.tell(tree, RNG, born)
     assert tree.front == [2, 3]
 
 

@@ -201,16 +201,13 @@ def test_the_population_has_the_law_that_the_gain_aims_at(rule: Particles, targe
 def step(tree: Tree, selector: Frontier, rng: np.random.Generator, scores: tuple[float, ...]) -> None:
     """Ask one generation: each draft appends a random bit to its parent's; four scores are of the last step."""
     asks = selector.ask(tree, rng, 1)
-    for ask in asks:
-        tree.mark(ask.node, +1)
+    born = list[int]()
     for ask in asks:
         before = 2 * int(tree.states[ask.node].text) if ask.node else 0
-        born = []
         for bits in before + rng.integers(2, size=ask.n):
             born.append(tree.add(ask.node, State(str(bits))))
             tree.judged(born[-1], (Sample(scores[bits], scores[bits]),))
             tree.nodes["value"][born[-1]] = scores[bits]
             if len(scores) == 4:
                 tree.end(born[-1], "finished")
-        tree.mark(ask.node, -1)
-        selector.tell(tree, rng, born)
+    selector.tell(tree, rng, born)

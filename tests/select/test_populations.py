@@ -44,6 +44,7 @@ def test_what_has_no_score_or_was_planted_leaves_the_generation() -> None:
     tree = Tree()
     Frontier(3).tell(tree, RNG, bear(tree, UNSCORED, GOOD, PLANTED, GOOD))
     assert tree.front == [1, 3]
+    tree = Tree()
     Frontier(3).tell(tree, RNG, bear(tree, UNSCORED, PLANTED))
     assert tree.front == []
 

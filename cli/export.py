@@ -15,7 +15,7 @@ from .runs import RUNS, RunsDir, open_run
 from .screen.render import Screen, percent, talk
 
 if TYPE_CHECKING:
-    from mctsr.export.paths import Labels
+    from mctsr.export.labels import Labels
     from mctsr.export.write import Written
 
 STREAM = "-"
@@ -59,7 +59,7 @@ def export(
             "--threshold",
             LABELS,
             "SCORE",
-            "A step is good when its score is above this; default: 0.5.",
+            "A step is good when its score is above this; default: 0 for omega-prm and math-shepherd, else 0.5.",
             parser=number(0, 1),
         ),
     ] = None,
@@ -82,6 +82,9 @@ def export(
             "Bounds of the judge's values; default: what the run tells of them.",
         ),
     ] = None,
+    overwrite: Annotated[
+        bool, option("--overwrite", OUTPUT, None, "Replace the file if it is there already, and its card.")
+    ] = False,
     check: Annotated[
         str | None,
         option("--check", LABELS, "FILE", "Write nothing: say whether a file's steps and labels fit."),
@@ -91,7 +94,8 @@ def export(
 ) -> None:
     """Write a run as JSON Lines that datasets.load_dataset("json") reads; prints the path.
 
-    The labels of steps are a judge's values at the end of the search, not verdicts of people.
+    The labels of steps are a judge's values at the end of the search, or shares of completions that came out right,
+    not verdicts of people. The card beside the file says which.
     """
     from mctsr.export.write import FORMATS, STEP_FORMATS, write
 
@@ -105,7 +109,7 @@ def export(
     found, screen = open_run(run, base), Screen()
     target = sys.stdout.buffer if output == STREAM else user_path(output) if output else None
     asked = _labels(labels, threshold, min_visits, scale)
-    written = write(found, form, target, labels=asked)
+    written = write(found, form, target, labels=asked, overwrite=overwrite)
     talk(counted(written.rows, _ROWS.get(form, "path")) + _labelled(written))
     if written.path is None:
         return
@@ -138,14 +142,14 @@ def _labels(
     kind: str | None, threshold: float | None, min_visits: int | None, scale: str | None
 ) -> "Labels | None":
     """Return how steps are to be labelled; None when nothing is said of it."""
-    from mctsr.export.paths import Labels
+    from mctsr.export.labels import Labels
     from mctsr.export.scale import read_scale
 
     if kind is None and threshold is None and min_visits is None and scale is None:
         return None
     return Labels(
         kind or "hard",
-        0.5 if threshold is None else threshold,
+        threshold,
         min_visits or 1,
         None if scale is None else read_scale(scale),
     )

@@ -132,9 +132,9 @@ def draw_plan(context: typer.Context, plan: "Plan", *, json: bool) -> int:
 def _expected(screen: Screen, cost: "Estimate") -> None:
     more = "more than " if cost.at_least else ""
     each = f"{number(cost.calls)} calls, {number(cost.prompt_tokens, 0)} prompt and "
-    screen.line(
-        f"expected  {more}{each}{number(cost.completion_tokens, 0)} reply tokens a problem", wrap=True
-    )
+    steps = f", for solutions of {cost.steps} steps" if cost.steps else ""
+    tokens = f"{number(cost.completion_tokens, 0)} reply tokens a problem"
+    screen.line(f"expected  {more}{each}{tokens}{steps}", wrap=True)
     totals = f"{number(cost.total_calls)} calls, {number(cost.total_tokens)} tokens in total"
     screen.line(f"          {more}{totals}", wrap=True)
 
@@ -202,10 +202,12 @@ def _costs(screen: Screen, report: "Report") -> None:
     costs = report.cost, each, right
     rows: list[Line] = [[name, *(_amount(cost, key) for cost in costs)] for key, name in _COSTS.items()]
     screen.table(columns, rows)
+    screen.line(report.prefix_cache.words, wrap=True)
 
 
 def _amount(cost: "Cost | None", key: str) -> str:
-    return "-" if cost is None else number(float(getattr(cost, key)))
+    value = getattr(cost, key, "-")
+    return "unknown" if value is None else value if cost is None else number(float(value))
 
 
 def _counts(screen: Screen, report: "Report") -> None:

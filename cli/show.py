@@ -170,7 +170,9 @@ def _draw(screen: Screen, view: "TreeView") -> None:
     ]
     if view.stepwise:
         columns.append(Column("step", least=12))
-    heading, *rows = layout(columns, [_cells(line) for line in view.lines], screen.width)
+    heading, *rows = layout(
+        columns, [_cells(line, stepwise=view.stepwise) for line in view.lines], screen.width
+    )
     screen.line(*heading)
     for line, row in zip(view.lines, rows, strict=True):
         if line.heads:
@@ -188,7 +190,7 @@ def _draw(screen: Screen, view: "TreeView") -> None:
     screen.line(Span(f"{legend} · rewards: each evaluation", HEAD), wrap=True)
 
 
-def _cells(line: "NodeLine") -> Line:
+def _cells(line: "NodeLine", *, stepwise: bool) -> Line:
     node, style, verdict = line.node, STRONG if line.on_path else "", "" if line.on_the_way else line.verdict
     cells: Line = [
         Span(f"{line.graph} {node['id']}", style),
@@ -200,7 +202,7 @@ def _cells(line: "NodeLine") -> Line:
         Span(", ".join(line.flags), STRONG if line.selected else QUIET),
         " ".join(number(reward, digits(node)) for reward in line.rewards) or "-",
     ]
-    return [*cells, Span(one_line(node["text"].strip()), style)] if node.get("step") else cells
+    return [*cells, Span(one_line(line.news.strip()), style)] if stepwise else cells
 
 
 def _node(screen: Screen, run: "Run", id: str, number_: int, *, json: bool) -> None:

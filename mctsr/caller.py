@@ -133,14 +133,14 @@ class Caller:
     ) -> Completion:
         """Complete a request that no prompt file describes; raises what `LM.complete` raises."""
         place = Place(self._problem, self._ask, part, draft, sample, attempt)
-        return await self._counted(self._lm.complete(place, request), attempt)
+        return await self._counted(self._lm.complete(place, request), attempt, request.role)
 
     async def pool(
         self, pooling: Pooling, *, part: str, draft: int = 0, sample: int = 0, attempt: int = 0
     ) -> Pooled:
         """Ask a reward model for scores; raises what `LM.pool` raises."""
         place = Place(self._problem, self._ask, part, draft, sample, attempt)
-        return await self._counted(self._lm.pool(place, pooling), attempt)
+        return await self._counted(self._lm.pool(place, pooling), attempt, pooling.role)
 
     async def correct(self, answer: str | None) -> bool | None:
         """Compare an answer with the known one; None when nobody can tell whether they are equal.
@@ -154,11 +154,11 @@ class Caller:
             raise UsageError(NO_REFEREE)
         return False if answer is None else await self._referee(answer)
 
-    async def _counted(self, call: Awaitable[R], attempt: int) -> R:
+    async def _counted(self, call: Awaitable[R], attempt: int, role: Role) -> R:
         try:
             reply = await call
         except ServerError as error:
             self.tally.fail(error, attempt=attempt)
             raise
-        self.tally.count(reply, attempt=attempt)
+        self.tally.count(reply, attempt=attempt, role=role)
         return reply

@@ -6,6 +6,7 @@
     │   ├── PromptError       a prompt file or the values put into it
     │   ├── RecipeError       a recipe's name or its arguments
     │   ├── RunError          a run folder that does not fit what was asked
+    │   ├── WrongModel        what answers for a role can never answer as it is asked
     │   └── MissingExtra      an optional package is not installed
     └── ServerError           one call failed for good
         ├── ContextOverflow   the prompt does not fit the model's context: ends a node, never a run
@@ -54,6 +55,14 @@ class RecipeError(UsageError):
 
 class RunError(UsageError):
     """A run folder is missing, damaged, locked or does not fit what was asked."""
+
+
+class WrongModel(UsageError):
+    """What answers for a role can never answer as it is asked; what it said to calls of `part` counts for nothing."""
+
+    def __init__(self, message: str, part: str) -> None:
+        super().__init__(message)
+        self.part = part
 
 
 class MissingExtra(UsageError):

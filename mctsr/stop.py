@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mctsr.errors import RecipeError
+from mctsr.kernels.node import DONE
 from mctsr.lm.base import Tally
 from mctsr.parts import Ledger, Stopper
 from mctsr.tree import Tree
@@ -87,6 +88,34 @@ def paths_done(n: int) -> Stopper:
         if not n or len(tree.ended) < n:
             return None
         return "paths" if len({tree.states[node].ask for node in tree.ended}) >= n else None
+
+    return stop
+
+
+def all_finished() -> Stopper:
+    """Stop when no member of the population can grow; without this rule the search ends there as exhausted.
+
+    While server faults are running this is for the engine to judge: a population that they have emptied has failed.
+    """
+
+    def stop(tree: Tree, ledger: Ledger) -> str | None:
+        if ledger.server_faults or not tree.front:
+            return None
+        return "all finished" if all(tree.has(node, DONE) for node in tree.front) else None
+
+    return stop
+
+
+def solution_found(gate: float) -> Stopper:
+    """Stop when a finished solution has a value of at least `gate`.
+
+    Source: ReST-MCTS*, arXiv:2406.03816, as released (THUDM/ReST-MCTS, `end_gate`); there a step that is no solution
+    yet ends the search, too.
+    """
+
+    def stop(tree: Tree, ledger: Ledger) -> str | None:
+        found = (node for node in tree.ended if tree.states[node].answer is not None and tree.scored(node))
+        return "solution found" if any(tree.value(node) >= gate for node in found) else None
 
     return stop
 

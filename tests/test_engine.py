@@ -116,12 +116,16 @@ async def test_ties_go_to_the_node_created_first(order: int) -> None:
 
 
 async def test_the_first_call_is_the_same_in_every_recipe_of_whole_answers() -> None:
-    seen, whole = set(), [name for name in RECIPES if "steps" not in recipe(name).needs]
-    assert {"mctsr", "best-of-n", "best-of-n-prm", "zero-shot"} <= set(whole)
-    for name in whole:
+    seen, whole = set(), set[str]()
+    for name in RECIPES:
+        if "steps" in recipe(name).needs:
+            continue
         _, lm, _ = await grow(recipe(name), graded(hashed))
         place, request = lm.calls[0]
-        seen.add((place, request.messages, request.role, request.temperature, request.schema is None))
+        if not place.ask:  # else its root is planted, and the model begins with a part of an answer
+            whole.add(name)
+            seen.add((place, request.messages, request.role, request.temperature, request.schema is None))
+    assert {"mctsr", "best-of-n", "best-of-n-prm", "zero-shot"} <= whole
     assert len(seen) == 1
 
 

@@ -203,7 +203,7 @@ def test_a_file_is_replaced_whole(run: Run, tmp_path: Path) -> None:
     trees = run.path / "trees.jsonl"
     trees.write_bytes(trees.read_bytes().replace(b'"schema"', b'"sc', 2)[:-40])
     with pytest.raises(UsageError, match="damaged"):
-        write(Run.open(run.path), "nodes", target)
+        write(Run.open(run.path), "nodes", target, overwrite=True)
     assert target.read_bytes() == before
     assert os.listdir(target.parent) == ["out.jsonl"]
 
@@ -212,7 +212,10 @@ def test_a_link_keeps_pointing_and_a_pipe_is_written_to(run: Run, tmp_path: Path
     real, link = tmp_path / "real.jsonl", tmp_path / "link.jsonl"
     real.write_text("old")
     link.symlink_to(real)
-    write(run, "tree", link)
+    with pytest.raises(UsageError, match="is there already; replace it with --overwrite"):
+        write(run, "tree", link)
+    assert real.read_text() == "old"
+    write(run, "tree", link, overwrite=True)
     assert link.is_symlink()
     assert len(lines(real)) == 2
     assert write(run, "tree", Path(os.devnull)).rows == 2

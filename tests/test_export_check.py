@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from mctsr.errors import DataError, UsageError
 from mctsr.export.check import Checked, check
+from mctsr.export.labels import Labels, Solution, Step
 from mctsr.export.math_shepherd import TAG, shepherd_rows, verdicts_of
-from mctsr.export.paths import Labels, Solution, Step
 from mctsr.export.stepwise import stepwise_rows
 from tests.support.sample_run import command
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mctsr.errors import RunError, UsageError
+from mctsr.export.labels import Labels
 from mctsr.export.math_shepherd import TAG
-from mctsr.export.paths import Labels
 from mctsr.export.scale import judge_scale, read_scale, scale_of
 from mctsr.export.steps import is_of_steps, prefixes
 from mctsr.export.write import FORMATS, STEP_FORMATS, Written, write

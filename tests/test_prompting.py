@@ -175,7 +175,9 @@ def test_what_never_varies_comes_first_and_what_varies_most_last(name: str) -> N
     assert "{{" not in turns["system"]
     head, *rest = re.split(r"(\{\{[a-z_]+\}\})", turns["user"])
     assert rest[::2] == [
-        f"{{{{{key}}}}}" for key in ("problem", "answer", "critique") if key in SHIPPED[name].inputs
+        f"{{{{{key}}}}}"
+        for key in ("problem", "transcript", "steps", "question", "answer", "critique")
+        if key in SHIPPED[name].inputs
     ]
     labels = [head.rpartition("\n\n")[2], *rest[1:-1:2]] if head else rest[1:-1:2]
     assert all(re.fullmatch(r"(\n\n)?[A-Z][a-z ]+:\n", label) for label in labels)

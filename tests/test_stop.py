@@ -9,8 +9,18 @@ from hypothesis import strategies as st
 from mctsr.errors import RecipeError
 from mctsr.lm.base import Tally, Usage
 from mctsr.parts import Ledger
-from mctsr.stop import Limits, first_of, max_depth, never, no_gain, paths_done, rollouts_done
-from mctsr.tree import State, Tree
+from mctsr.stop import (
+    Limits,
+    all_finished,
+    first_of,
+    max_depth,
+    never,
+    no_gain,
+    paths_done,
+    rollouts_done,
+    solution_found,
+)
+from mctsr.tree import Sample, State, Tree
 
 EMPTY = Tree()
 
@@ -33,6 +43,26 @@ def test_never_stops_for_nothing() -> None:
 @pytest.mark.parametrize(("n", "asks", "reason"), [(3, 2, None), (3, 3, "rollouts"), (0, 0, "rollouts")])
 def test_rollouts_count_the_asks_made(n: int, asks: int, reason: str | None) -> None:
     assert rollouts_done(n)(EMPTY, Ledger(asks=asks)) == reason
+
+
+@pytest.mark.parametrize(
+    ("front", "ended", "faults", "reason"),
+    [
+        ([], {1, 2}, 0, None),
+        ([1, 2], {1}, 0, None),
+        ([1, 2], {1, 2}, 0, "all finished"),
+        ([1, 1], {1}, 0, "all finished"),
+        ([1, 2], {1, 2}, 1, None),  # whether faults have emptied the search is for the engine to say
+    ],
+)
+def test_a_population_is_finished_when_none_of_it_can_grow(
+    front: list[int], ended: set[int], faults: int, reason: str | None
+) -> None:
+    tree = deep(2)
+    tree.front = front
+    for node in ended:
+        tree.end(node, "finished")
+    assert all_finished()(tree, Ledger(server_faults=faults)) == reason
 
 
 @pytest.mark.parametrize(
@@ -140,3 +170,27 @@ def test_there_are_no_fewer_paths_than_none() -> None:
         RecipeError, match="paths is -1; it is a number of paths that came to an end, 0 for off"
     ):
         paths_done(-1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "reason"), [("5", 0.9, "solution found"), ("5", 0.8, None), (None, 1.0, None)]
+)
+def test_a_solution_is_found_when_it_is_finished_and_good_enough(
+    answer: str | None, value: float, reason: str | None
+) -> None:
+    tree, stop = Tree(), solution_found(0.9)
+    tree.add(-1, State("text", answer))
+    assert stop(tree, Ledger()) is None
+    tree.judged(0, (Sample(value, value),))
+    tree.nodes["value"][0] = value
+    assert stop(tree, Ledger()) is None, "a step that may go on is no solution"
+    tree.end(0, "finished")
+    assert stop(tree, Ledger()) == reason
+
+
+def test_a_finished_solution_without_a_score_ends_nothing() -> None:
+    tree = Tree()
+    tree.add(-1, State("text", "5"))
+    tree.unscored(0, "no score in the reply")
+    tree.end(0, "finished")
+    assert solution_found(0.0)(tree, Ledger()) is None

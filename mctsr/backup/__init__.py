@@ -11,13 +11,18 @@ a number of its own: climbs pass over it, and what it shows comes from its desce
 
 from .averages import LlamaBerry, MedS3Comp, VisitWeighted
 from .best import HalfOwnHalfBestChild, Max, McNest, MctsrCode
-from .own import OwnValue, Statistic, half_min_mean, mean, own_value
+from .families import OneEnd, trajectories_done
+from .own import Blended, OwnValue, Statistic, half_min_mean, mean, own_value
 from .paths import MinimumOfSteps, ProductOfSteps
 from .ranks import borda, borda_values, llama_berry_values
+from .returns import MeanReturn
+from .rewards import AfterBirth
 from .sums import DecayedSum, DeepSearch, DeepSearchCode, Mean, MeanOfEnds
 from .verdicts import grounded_prm, grounded_prm_code
 
 __all__ = [
+    "AfterBirth",
+    "Blended",
     "DecayedSum",
     "DeepSearch",
     "DeepSearchCode",
@@ -28,8 +33,10 @@ __all__ = [
     "MctsrCode",
     "Mean",
     "MeanOfEnds",
+    "MeanReturn",
     "MedS3Comp",
     "MinimumOfSteps",
+    "OneEnd",
     "OwnValue",
     "ProductOfSteps",
     "Statistic",
@@ -42,4 +49,5 @@ __all__ = [
     "llama_berry_values",
     "mean",
     "own_value",
+    "trajectories_done",
 ]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from mctsr.errors import RecipeError
 from mctsr.tree import Sample, Tree
 
 Statistic = Callable[[Sequence[Sample]], float]
@@ -22,6 +23,34 @@ def half_min_mean(samples: Sequence[Sample]) -> float:
 def mean(samples: Sequence[Sample]) -> float:
     """Mean of the samples' values; of samples that are 0 or 1 it is the success rate of an MC estimate."""
     return sum(sample.value for sample in samples) / len(samples)
+
+
+@dataclass(frozen=True, slots=True)
+class Blended:
+    """v <- (1 - alpha) v + alpha r for each sample r after the first, whose value is v.
+
+    Source: ReST-MCTS*, arXiv:2406.03816, as released (THUDM/ReST-MCTS): what the simulation saw is mixed into the
+    value of the new child. Meant for a judge that gives one sample a visit.
+
+    Attributes:
+        alpha: Share of the new sample, in [0, 1].
+
+    Raises:
+        RecipeError: `alpha` is out of range.
+    """
+
+    alpha: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha <= 1.0:
+            raise RecipeError(f"alpha is {self.alpha}; it is the share of a new sample, from 0 to 1")
+
+    def __call__(self, samples: Sequence[Sample]) -> float:
+        """Return the blend of the samples' values."""
+        value = samples[0].value
+        for sample in samples[1:]:
+            value += self.alpha * (sample.value - value)
+        return value
 
 
 def own_value(tree: Tree, node: int, statistic: Statistic) -> None:

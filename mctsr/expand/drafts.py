@@ -1,6 +1,8 @@
 """What all expanders share: one draft a coroutine, faults kept apart, texts read for their answer."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from mctsr.caller import Caller, all_of, leaving
@@ -47,3 +49,20 @@ async def plain_answer(problem: Problem, draft: int, llm: Caller) -> Draft:
     """Answer the problem as it stands: the first call, and the same one, of every recipe of whole answers."""
     completion = await llm.say("answer", {"problem": problem.text}, draft=draft)
     return whole_answer(completion, problem)
+
+
+def merged(drafts: Sequence[Draft | Fault]) -> Sequence[Draft | Fault]:
+    """Keep the first of equal drafts, in place: `work["times"]` says how many there were, the prior their share."""
+    times = Counter(draft.text.strip() for draft in drafts if isinstance(draft, Draft))
+    kept, seen = list[Draft | Fault](), set[str]()
+    for draft in drafts:
+        if isinstance(draft, Fault):
+            kept.append(draft)
+            continue
+        text = draft.text.strip()
+        if text not in seen:
+            seen.add(text)
+            count = times[text]
+            work = {**draft.work, "times": str(count)} if count > 1 else draft.work
+            kept.append(replace(draft, work=work, prior=count / times.total()))
+    return kept

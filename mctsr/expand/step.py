@@ -4,7 +4,6 @@ Knows how a path becomes a request, and when what came back is a whole step, a f
 begun turn is continued on the wire is for `lm`; where a text is cut, for `boundary`; what a reply holds, for `written`.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,9 +15,11 @@ from mctsr.lm.base import Request
 from mctsr.parts import Draft, Fault, Path, Problem
 
 from .boundary import PARAGRAPHS, Boundary
-from .drafts import together
+from .drafts import merged, together
 from .finish import is_final
 from .written import Step, Thought, Written
+
+_TOLD = frozenset({"token_ids", "logprobs"})
 
 MOST_PIECES = 16
 """Calls that one step may take: a reply ends in each empty line inside a block that was not expected."""
@@ -95,14 +96,19 @@ class Steps:
 
     async def grow(self, path: Path, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Write `n` next steps, independently."""
-        drafts = await together(partial(self._step, path, i, llm) for i in range(n))
-        return _merged(drafts) if self.distinct else drafts
+        drafts = await together(partial(self.write, path, i, llm) for i in range(n))
+        return merged(drafts) if self.distinct else drafts
 
-    async def _step(self, path: Path, draft: int, llm: Caller) -> Draft:
+    async def write(self, path: Path, draft: int, llm: Caller) -> Draft:
+        """Write one next step; `draft` is the number in the places of its calls.
+
+        Raises:
+            ServerError: A call failed for good; ContextOverflow when the path does not fit.
+        """
         request = replace(
             llm.ask(self.prompt_name, {"problem": path.problem.text}, temperature=self.temperature),
             stop=self.boundary.stops(path.text),
-            logprobs=self.logprobs,
+            logprobs=self._alternatives(llm),
         )
         written = Written(self.boundary, path.text, self.thought, self.opened and not path.begun)
         for piece in range(MOST_PIECES):
@@ -118,6 +124,15 @@ class Steps:
                 break
             written.add(completion, asked.stop, left)
         return self._draft(path, written.step())
+
+    def _alternatives(self, llm: Caller) -> int | None:
+        """Return how many alternatives to ask for.
+
+        A numbered step ends before the heading at which the model was stopped: which of the ids that came back are
+        the step's, only the text of each token tells, and that comes with log-probabilities.
+        """
+        told = self.boundary.numbered and llm.offers() >= _TOLD
+        return 0 if told and self.logprobs is None else self.logprobs
 
     def _left(self, written: Written) -> int:
         if written.parted.closer:
@@ -169,20 +184,3 @@ def _whole(path: Path, text: str) -> str:
             break
         text = node.text + text
     return text
-
-
-def _merged(drafts: Sequence[Draft | Fault]) -> Sequence[Draft | Fault]:
-    """Keep the first of equal drafts, in place, and say how many there were."""
-    times = Counter(draft.text.strip() for draft in drafts if isinstance(draft, Draft))
-    kept, seen = list[Draft | Fault](), set[str]()
-    for draft in drafts:
-        if isinstance(draft, Fault):
-            kept.append(draft)
-            continue
-        text = draft.text.strip()
-        if text not in seen:
-            seen.add(text)
-            count = times[text]
-            work = {**draft.work, "times": str(count)} if count > 1 else draft.work
-            kept.append(replace(draft, work=work, prior=count / times.total()))
-    return kept

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING
 
 from mctsr.errors import short
 
-from .paths import Counts, Labels
+from .labels import Counts, Labels
+from .meaning import meaning
 from .scale import Scale, judge_scale
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
 
 _GOOD = {"stepwise": ("true", "false"), "math-shepherd": ("+", "-")}
-_NO_GOLD = "labels: judge values, no gold"
-_GOLD = "labels: judge values of a recipe that used gold answers"
 
 
 def card(run: "Run", form: str, labels: Labels, counts: Counts) -> str:
@@ -27,7 +26,7 @@ def card(run: "Run", form: str, labels: Labels, counts: Counts) -> str:
     """
     scale = counts.scale or judge_scale(run)
     sections = (
-        ("What a label says", _meaning(form, labels, scale, uses_gold=_uses_gold(run))),
+        ("What a label says", _meaning(run, form, labels, scale)),
         ("Counts", _counted(counts)),
         ("Source run", _source(run)),
     )
@@ -37,17 +36,16 @@ def card(run: "Run", form: str, labels: Labels, counts: Counts) -> str:
     return f"# Steps with labels, format {form}\n{body}\n"
 
 
-def _meaning(form: str, labels: Labels, scale: Scale, *, uses_gold: bool) -> list[str]:
+def _meaning(run: "Run", form: str, labels: Labels, scale: Scale) -> list[str]:
     good, bad = _GOOD[form]
     hard = f"`{good}` where the score is above {labels.threshold:g}, else `{bad}`"
+    first, *more = meaning(run, labels)
     return [
-        _GOLD if uses_gold else _NO_GOLD,
+        first,
         f"kind: {labels.kind}; " + (hard if labels.kind == "hard" else "the score itself, in [0, 1]"),
         f"score: (value - {scale.low:g}) / ({scale.high:g} - {scale.low:g}), in [0, 1]; the scale is "
         f"{scale.source}",
-        "value: the node's value at the end of the search, after all backups: an estimate of how well the "
-        "solution goes on from this step, not a human verdict on the step",
-        f"visits: a step with fewer than {labels.min_visits} has no label and ends its path",
+        *more,
         "steps behind the first bad one are kept, with labels of their own",
         "white space at the end of a step, its separator, is left out",
     ]
@@ -85,8 +83,3 @@ def source_name(run: "Run") -> str:
     """Name the data of a run without saying where it lies."""
     data = run.record["data"] or ""
     return data.rpartition("/")[2].partition(".")[0] or "a question"
-
-
-def _uses_gold(run: "Run") -> bool:
-    """Say whether the recipe was told to consult gold answers; run.json keeps its arguments."""
-    return run.record["recipe_arguments"].get("uses_gold") is True

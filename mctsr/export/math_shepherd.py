@@ -7,7 +7,7 @@ same text with a verdict in the place of each tag. Loaders find the verdicts by 
 import re
 from collections.abc import Iterator
 
-from .paths import Labels, Solution, Step
+from .labels import Labels, Solution, Step
 from .rows import Row
 
 TAG = "ки"

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def node_rows(run: "Run") -> Iterator[Row]:
     """Yield every node of every tree, with the same keys and types in each row.
 
-    `step` says that a text is one step; then `prefix` is the text of the steps before it, so that both together
-    are the partial solution; it is "" for whole answers. `parent_id` is -1 for a root, `answer` "" for none,
-    `value` null for a node that was never scored, `samples` every sampled evaluation as it counts, `correct`
-    "yes", "no" or "unknown". `meta` is JSON: ask, prior, raw scores with the judge's replies, critique and the
-    like, token ids and the like, reasons, gold answer, verdict. Nodes of a tree are in order of creation, except
-    that the very first row is one with a score: loaders take types from the first rows. A run without any score
-    has `value` null throughout; load it behind one that has scores.
+    `step` says that a text is one step; then `prefix` is the text of the steps before it, so that both together are
+    the partial solution; it is "" for whole answers. `parent_id` is -1 for a root, `answer` "" for none, `value` null
+    for a node without one (a step that no judge saw may have that of its completions), `samples` every sampled
+    evaluation as it counts, `correct` "yes", "no" or "unknown". `meta` is JSON: ask, prior, raw scores with the
+    judge's replies, critique and the like, token ids and the like, reasons, gold answer, verdict. Nodes of a tree are
+    in order of creation, except that the very first row is one with a score: loaders take types from the first rows.
+    A run without any score has `value` null throughout; load it behind one that has scores.
 
     Raises:
         RunError: A tree cannot be read.

@@ -4,21 +4,19 @@ Knows how a node's value becomes a label, and which steps get one. Does not know
 and reads no gold answer.
 """
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from mctsr.errors import RunError, UsageError, shown
+from mctsr.errors import RunError
 from mctsr.runs.records import NodeRecord, TreeRecord
 
-from .scale import Scale, judge_scale
-from .steps import final_answers, is_of_steps, line_of
+from .labels import Counts, Labels, Solution, Step
+from .rollouts import UNSEARCHED, rollout_paths
+from .scale import Scale, judge_scale, score_of
+from .steps import final_answers, is_of_rollouts, is_of_steps, line_of
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
-
-KINDS = "hard", "soft"
 
 _EMPTY = "empty steps"
 _WHOLE = "whole answers among the steps"
@@ -33,111 +31,18 @@ _HINTS = (
         "their judge gave no number, mctsr report says why; run again with a judge that scores steps",
     ),
     (_FEW_VISITS, "give a lower --min-visits"),
+    (UNSEARCHED, "no completion was right, or none was searched; give easier problems, or more completions"),
     (_TAGGED, "the tag inside the text would split steps; write --format stepwise, which has no tag"),
 )
 """Beginnings of the reasons that are no consequence of another one, and what to do about each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """How values become labels.
-
-    Attributes:
-        kind: "hard": a step is good or not; "soft": the score itself, in [0, 1].
-        threshold: A step is good when its score is above this, in [0, 1); 0 takes whatever is better than the
-            worst, as Math-Shepherd's hard estimation does.
-        min_visits: A step with fewer visits gets no label, and ends its path.
-        scale: Of the judge; None takes what the run tells.
-
-    Raises:
-        UsageError: A value is not one of these.
-    """
-
-    kind: str = "hard"
-    threshold: float = 0.5
-    min_visits: int = 1
-    scale: Scale | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UsageError(f"labels {shown(self.kind)} are unknown; give --labels {' or '.join(KINDS)}")
-        if not 0.0 <= self.threshold < 1.0:
-            raise UsageError(f"threshold {self.threshold:g} is out of range; give --threshold 0 to below 1")
-        if self.min_visits < 1:
-            raise UsageError(f"minimum visits {self.min_visits} are too few; give --min-visits 1 or more")
-
-    def good(self, score: float) -> bool:
-        """Say whether a step of this score counts as good."""
-        return score > self.threshold
-
-
-class Step(NamedTuple):
-    """One step: its text as the model wrote it, separator included; its score in [0, 1]; its visits."""
-
-    text: str
-    score: float
-    visits: int
-
-
-class Solution(NamedTuple):
-    """A path from the root down, as far as its steps have labels.
-
-    Attributes:
-        problem_id: Whose problem it solves; `problem` is the question.
-        node: Its last node.
-        answer: The final answer in it; "" when it is not finished.
-        steps: At least one.
-    """
-
-    problem_id: str
-    problem: str
-    node: int
-    answer: str
-    steps: tuple[Step, ...]
-
-
-@dataclass(slots=True)
-class Counts:
-    """What an export came to; filled while the rows are written.
-
-    Attributes:
-        problems: Trees that were read.
-        with_rows: Of these, problems that gave a row; `with_good_path` a finished one whose steps are all good.
-        paths: Rows.
-        steps: Labelled steps in all rows; a step that several paths share is counted in each. `good` of them
-            are good.
-        low: Lowest score of a step; `high` the highest.
-        left_out: What got no label, by reason.
-        scale: What the judge's values were read on; None before the first tree.
-    """
-
-    problems: int = 0
-    with_rows: int = 0
-    with_good_path: int = 0
-    paths: int = 0
-    steps: int = 0
-    good: int = 0
-    low: float = 1.0
-    high: float = 0.0
-    left_out: Counter[str] = field(default_factory=Counter)
-    scale: Scale | None = None
-
-    def add(self, solution: Solution, labels: Labels) -> bool:
-        """Count a row; says whether it is a finished path of good steps alone."""
-        scores = [step.score for step in solution.steps]
-        good = sum(map(labels.good, scores))
-        self.paths += 1
-        self.steps += len(scores)
-        self.good += good
-        self.low, self.high = min(self.low, *scores), max(self.high, *scores)
-        return bool(solution.answer) and good == len(scores)
 
 
 def solutions(run: "Run", labels: Labels, counts: Counts, *, tag: str = "") -> Iterator[Solution]:
     """Yield the labelled paths of every tree, in the order in which the problems were finished.
 
     A path ends before the first step without a value or with too few visits; what goes on below it is left out.
-    Of paths with equal texts the first created is taken.
+    Of paths with equal texts the first created is taken. Where solutions were completed whole and searched for their
+    first errors, `rollout_paths` says which paths there are.
 
     Args:
         run: A run of a recipe that searches over steps.
@@ -156,7 +61,8 @@ def solutions(run: "Run", labels: Labels, counts: Counts, *, tag: str = "") -> I
                 "with --format nodes or tree, or run a recipe that searches over steps"
             )
         scale = counts.scale = counts.scale or labels.scale or judge_scale(run)
-        found = [path for path in _paths(tree, scale, labels, counts) if not _tagged(path, tag, counts)]
+        walk = rollout_paths if is_of_rollouts(tree) else _paths
+        found = [path for path in walk(tree, scale, labels, counts) if not _tagged(path, tag, counts)]
         counts.problems += 1
         counts.with_rows += bool(found)
         counts.with_good_path += sum([counts.add(path, labels) for path in found]) > 0
@@ -206,7 +112,7 @@ def _steps(tree: TreeRecord, scale: Scale, labels: Labels, counts: Counts) -> di
         if above["parent"] is not None and above["id"] not in steps:
             counts.left_out["steps below one without a label"] += 1
             continue
-        steps[node["id"]] = Step(node["text"], _score(node, tree, scale), node["visits"])
+        steps[node["id"]] = Step(node["text"], score_of(node, tree, scale), node["visits"])
     return steps
 
 
@@ -221,17 +127,6 @@ def _unfit(node: NodeRecord, labels: Labels) -> str:
     if node["visits"] < labels.min_visits:
         return f"{_FEW_VISITS} {labels.min_visits} visits"
     return ""
-
-
-def _score(node: NodeRecord, tree: TreeRecord, scale: Scale) -> float:
-    score = None if node["value"] is None else scale.share(node["value"])
-    if score is None:
-        raise RunError(
-            f"the value {node['value']} of node {node['id']} of {tree['problem_id']!r} is off the judge's scale "
-            f"{scale.low:g} to {scale.high:g} ({scale.source}); give the scale of this recipe's values: "
-            "--scale LOW,HIGH"
-        )
-    return score
 
 
 def _tagged(path: Solution, tag: str, counts: Counts) -> bool:

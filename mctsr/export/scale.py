@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mctsr.errors import RecipeError, RunError, UsageError, shown
 from mctsr.recipes import RECIPES
+from mctsr.runs.records import NodeRecord, TreeRecord
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
@@ -72,6 +73,22 @@ def judge_scale(run: "Run") -> Scale:
             )
         return scale_of(judge.low, judge.high, f"that of the judge of recipe {name}")
     raise _unknown(run, f"recipe {shown(name)} is none of those shipped")
+
+
+def score_of(node: NodeRecord, tree: TreeRecord, scale: Scale) -> float:
+    """Return the share of a node's value on the scale, in [0, 1].
+
+    Raises:
+        RunError: It has none, or it lies off the scale.
+    """
+    score = None if node["value"] is None else scale.share(node["value"])
+    if score is None:
+        raise RunError(
+            f"the value {node['value']} of node {node['id']} of {tree['problem_id']!r} is off the judge's scale "
+            f"{scale.low:g} to {scale.high:g} ({scale.source}); give the scale of this recipe's values: "
+            "--scale LOW,HIGH"
+        )
+    return score
 
 
 def _bounds(value: object) -> tuple[float, float] | None:

@@ -11,13 +11,20 @@ def is_of_steps(tree: TreeRecord) -> bool:
     return bool(roots) and all(node.get("step") for node in roots)
 
 
+def is_of_rollouts(tree: TreeRecord) -> bool:
+    """Say whether solutions were completed whole: below each root of a tree of steps there are whole answers alone."""
+    nodes = tree["nodes"]
+    first = [node for node in nodes if node["parent"] is not None and nodes[node["parent"]]["parent"] is None]
+    return is_of_steps(tree) and bool(first) and not any(node.get("step") for node in first)
+
+
 def prefixes(tree: TreeRecord) -> list[str]:
-    """Return the text before each node: that of the steps above it; "" for a whole answer."""
+    """Return the text before each node: that of the steps above it, up to a whole answer; "" for a whole answer."""
     found: list[str] = []
     for node in tree["nodes"]:
         above = node["parent"]
-        whole = above is None or not node.get("step")
-        found.append("" if above is None or whole else found[above] + tree["nodes"][above]["text"])
+        anew = above is None or not node.get("step") or not tree["nodes"][above].get("step")
+        found.append("" if above is None or anew else found[above] + tree["nodes"][above]["text"])
     return found
 
 

@@ -6,7 +6,7 @@ each step, so that the step's own white space at its end is left out.
 
 from collections.abc import Iterator
 
-from .paths import Labels, Solution
+from .labels import Labels, Solution
 from .rows import Row
 
 

@@ -11,9 +11,11 @@ from mctsr.runs.files import dumps
 from mctsr.runs.layout import owner_of
 
 from .card import card, source_name
+from .labels import Counts, Labels
 from .math_shepherd import TAG, shepherd_rows
+from .meaning import settled
 from .nodes import node_rows
-from .paths import Counts, Labels, solutions
+from .paths import solutions
 from .rows import Row
 from .stepwise import stepwise_rows
 from .tree import tree_rows
@@ -62,7 +64,12 @@ def default_path(run: "Run", form: str) -> Path:
 
 
 def write(
-    run: "Run", form: str, target: Path | IO[bytes] | None = None, *, labels: Labels | None = None
+    run: "Run",
+    form: str,
+    target: Path | IO[bytes] | None = None,
+    *,
+    labels: Labels | None = None,
+    overwrite: bool = False,
 ) -> Written:
     """Write a run as JSON Lines in one of the `FORMATS` or `STEP_FORMATS`.
 
@@ -70,31 +77,74 @@ def write(
         run: What to write.
         form: Name of the format.
         target: A file, which appears whole or not at all; a stream; None for `default_path`.
-        labels: How steps are labelled; None takes hard labels above 0.5. Only for `STEP_FORMATS`, which put a
-            data card beside the file, named after it.
+        labels: How steps are labelled; None takes hard labels, above the threshold that is usual for the run. Only
+            for `STEP_FORMATS`, which put a data card beside the file, named after it.
+        overwrite: Whether a file that is there already may be replaced, and its card. A device or a pipe is written
+            to in any case.
 
     Raises:
-        UsageError: The format is unknown, has no labels though some are asked for, or the file cannot be written.
+        UsageError: The format is unknown, has no labels though some are asked for, the file is there already, or it
+            cannot be written.
         RunError: A tree cannot be read or does not fit the format, or the file is one of a run's own.
     """
     if form in STEP_FORMATS:
-        return _write_steps(run, form, target, labels or Labels())
+        return _write_steps(run, form, target, labels or Labels(), overwrite=overwrite)
     if form not in FORMATS:
         raise UsageError(f"no export format {form!r}; allowed are {', '.join((*FORMATS, *STEP_FORMATS))}")
     if labels is not None:
         raise UsageError(f"the format {form} has no labels; {' and '.join(STEP_FORMATS)} have")
-    return _write(_lines(FORMATS[form](run)), target or default_path(run, form))
+    return _write(_lines(FORMATS[form](run)), _place(run, form, target, overwrite=overwrite))
 
 
-def _write_steps(run: "Run", form: str, target: Path | IO[bytes] | None, labels: Labels) -> Written:
-    counts = Counts()
+def _write_steps(
+    run: "Run", form: str, target: Path | IO[bytes] | None, labels: Labels, *, overwrite: bool
+) -> Written:
+    counts, labels = Counts(), settled(labels, run)
+    place = _place(run, form, target, overwrite=overwrite)
+    beside = _card_beside(place)
+    if beside and not overwrite:
+        _keep(beside)
     lines = _lines(STEP_FORMATS[form](run, labels, counts))
-    written = _write(lines, target or default_path(run, form))._replace(counts=counts)
-    if written.path is None or not written.path.is_file():
+    written = _write(lines, place)._replace(counts=counts)
+    if beside is None:
         return written
-    beside = written.path.with_name(f"{written.path.stem}.card.md")
     _write(iter([card(run, form, labels, counts).encode("utf-8", "replace")]), beside)
     return written._replace(card=beside)
+
+
+def _card_beside(place: Path | IO[bytes]) -> Path | None:
+    """Return where the card goes; a stream, a device or a pipe has no place beside."""
+    if not isinstance(place, Path) or (place.exists() and not place.is_file()):
+        return None
+    return place.with_name(f"{place.stem}.card.md")
+
+
+def _place(run: "Run", form: str, target: Path | IO[bytes] | None, *, overwrite: bool) -> Path | IO[bytes]:
+    """Return where rows go.
+
+    Raises:
+        UsageError: A file is there that may not be replaced.
+        RunError: It is one of a run's own, which may never be.
+    """
+    place = target or default_path(run, form)
+    if isinstance(place, Path):
+        _check_owner(place.resolve())
+        if not overwrite:
+            _keep(place)
+    return place
+
+
+def _keep(path: Path) -> None:
+    """Refuse to replace a file."""
+    if path.is_file():
+        raise UsageError(
+            f"{path} is there already; replace it with --overwrite, or give another file with -o"
+        )
+
+
+def _check_owner(path: Path) -> None:
+    if owner := owner_of(path):
+        raise RunError(f"{path} belongs to the run in {owner}; give another file with -o")
 
 
 def _lines(rows: Iterable[Row]) -> Iterator[bytes]:
@@ -124,8 +174,7 @@ def _file(lines: Iterator[bytes], path: Path) -> int:
     A link is followed before anything else, so that it cannot lead to a file that must not be replaced.
     """
     path = path.resolve()
-    if owner := owner_of(path):
-        raise RunError(f"{path} belongs to the run in {owner}; give another file with -o")
+    _check_owner(path)
     if path.exists() and not path.is_file():
         # A device or a named pipe is written to, never replaced; a folder is an error.
         with path.open("wb") as out:

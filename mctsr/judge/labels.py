@@ -53,12 +53,25 @@ class Labels:
                 f"labels {shown(self.good)} and {shown(self.bad)}; they must differ in more than case and brackets"
             )
 
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """How the two may stand in a reply, with and without a blank before them."""
+        words = [
+            w for label in (self.good, self.bad) for w in (label, label.lower(), label.upper(), label.title())
+        ]
+        return tuple(dict.fromkeys(blank + word.strip() for word in words for blank in ("", " ")))
+
     def read(self, tokens: Sequence[Token]) -> Reading:
         """Read the first token that says anything; opening brackets and blanks before it are passed over."""
         for token in tokens:
             if _bare(token.text):
                 return self._read(token)
-        return Reading(0.0, 0.0, "no log-probabilities in the reply" if not tokens else NO_LABEL)
+        # Where white space is likeliest by a little only, what could have stood there still tells.
+        if tokens and not (found := self._read(tokens[-1])).reason:
+            return found
+        pair = f"{shown(self.good)} or {shown(self.bad)}"
+        blank = f"{NO_LABEL}: white space where {pair} was to be; each must be one token to this model"
+        return Reading(0.0, 0.0, blank if tokens else "no log-probabilities in the reply")
 
     def _read(self, token: Token) -> Reading:
         said = _probabilities(token)

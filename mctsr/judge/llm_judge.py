@@ -44,6 +44,8 @@ class LlmJudge:
         attempts: Tries at one readable opinion, the label's included.
         labels: Whether the probability of a word is tried first, where log-probabilities are offered.
         temperature: Of scores; None leaves it to the judge's settings.
+        label_prompt: Asks for Yes or No; takes the problem and the steps as "answer". Also the part in the place.
+        score_prompt: Asks for a score from 0 to 10, likewise.
     """
 
     aggregate: Aggregate = last
@@ -51,6 +53,8 @@ class LlmJudge:
     attempts: int = 3
     labels: bool = True
     temperature: float | None = None
+    label_prompt: str = "judge_label"
+    score_prompt: str = "judge_score"
     needs: ClassVar[frozenset[str]] = frozenset()
     low: ClassVar[float] = LOW
     high: ClassVar[float] = HIGH
@@ -82,7 +86,7 @@ class LlmJudge:
         lost = Unscored("no score in the reply")
         labelled = self.wishes and self.wishes <= llm.offers("judge")
         for attempt in range(self.attempts):
-            ask = _by_label if labelled and attempt == 0 else self._by_score
+            ask = self._by_label if labelled and attempt == 0 else self._by_score
             try:
                 found, text = await ask(values, llm, draft, number, attempt)
             except ServerError as error:
@@ -96,7 +100,7 @@ class LlmJudge:
         self, values: dict[str, str], llm: Caller, draft: int, number: int, attempt: int
     ) -> _Opinion:
         reply = await llm.say(
-            "judge_score",
+            self.score_prompt,
             values,
             role="judge",
             temperature=self.temperature,
@@ -110,13 +114,16 @@ class LlmJudge:
         score = read_score(reply.text, 0.0, TOP)
         return _Opinion(Unscored("no score in the reply") if score is None else score / TOP, reply.text)
 
-
-async def _by_label(values: dict[str, str], llm: Caller, draft: int, number: int, attempt: int) -> _Opinion:
-    request = llm.ask("judge_label", values, role="judge", temperature=0.0)
-    request = replace(request, max_tokens=1, logprobs=MOST_ALTERNATIVES)
-    reply = await llm.complete(request, part="judge_label", draft=draft, sample=number, attempt=attempt)
-    found = YES_OR_NO.read(reply.tokens)
-    return _Opinion(Unscored(found.reason) if found.reason else found.share, reply.text)
+    async def _by_label(
+        self, values: dict[str, str], llm: Caller, draft: int, number: int, attempt: int
+    ) -> _Opinion:
+        request = llm.ask(self.label_prompt, values, role="judge", temperature=0.0)
+        request = replace(request, max_tokens=1, logprobs=MOST_ALTERNATIVES, labels=YES_OR_NO.spellings)
+        reply = await llm.complete(
+            request, part=self.label_prompt, draft=draft, sample=number, attempt=attempt
+        )
+        found = YES_OR_NO.read(reply.tokens)
+        return _Opinion(Unscored(found.reason) if found.reason else found.share, reply.text)
 
 
 def marked(steps: tuple[Step, ...]) -> str:

@@ -24,9 +24,9 @@ class McEstimate:
     """Complete the path several times, and score it by the share of completions that come to the right answer.
 
     Math-Shepherd (arXiv:2312.08935, section 3.3) compares completions with the known answer, as `uses_gold` does. In
-    a search nobody knows it, and the majority stands for it: among the answers of all completions along the path,
-    earlier nodes' included, the first that appeared on ties. A step that led astray is then outvoted by what its
-    parents' completions said. The answers are kept as the sample's text, a JSON list. A path that has its answer is
+    a search nobody knows it, and the majority stands for it: of the earliest completions on the path that came to an
+    answer, the first that appeared on ties. Later ones have no vote: behind a wrong step all of them agree, and
+    would outvote those before it. The answers are kept as the sample's text, a JSON list. A path that has its answer is
     compared, not completed. Completions without an answer, or cut off, count as wrong.
 
     Attributes:
@@ -67,7 +67,7 @@ class McEstimate:
         if self.uses_gold:
             share, none = await _right(found, llm), "ungradable"
         else:
-            share = agreement(found, [answer for node in path.nodes for answer in remembered(node.samples)])
+            share = agreement(found, earliest(path))
             none = "no completion came to an answer"
         if share is None:
             return Unscored(none)
@@ -110,13 +110,16 @@ async def _right(found: Sequence[str | None], llm: Caller) -> float | None:
 
 
 def agreement(found: Sequence[str | None], before: Sequence[str | None]) -> float | None:
-    """Return the share of `found` that equal the majority of both, None when there is no answer in either.
+    """Return the share of `found` that equal the majority of `before`, or of themselves where that has no answer.
 
     Args:
         found: Answers of the completions in question, at least one.
         before: Answers that were known earlier.
+
+    Returns:
+        0 to 1; None when there is no answer in either.
     """
-    best = most_common((*before, *found))
+    best = most_common(before) or most_common(found)
     return None if best is None else sum(normal_form(answer) == best for answer in found) / len(found)
 
 
@@ -124,6 +127,12 @@ def most_common(answers: Sequence[str | None]) -> Hashable | None:
     """Return the normal form of what most of the answers say, the first on ties; None when there is no answer."""
     votes = Counter(form for answer in answers if (form := normal_form(answer)) is not None)
     return max(votes, key=lambda form: votes[form]) if votes else None
+
+
+def earliest(path: Path) -> Answers:
+    """Return the answers of the completions of the first node on the path whose completions came to any."""
+    known = (remembered(node.samples) for node in path.nodes)
+    return next((answers for answers in known if any(answer is not None for answer in answers)), ())
 
 
 def remembered(samples: Sequence[Sample]) -> Answers:

@@ -13,6 +13,7 @@ from mctsr.tree import Sample
 from .process.wrong import counted, wrong_model
 from .steps import HIGH, LOW, settled
 
+PART = "seq_rm"
 _ALLOWED = "a reward model with one label, such as Skywork-Reward in vLLM with --runner pooling"
 
 
@@ -49,11 +50,11 @@ class SeqRm:
         if known := settled(path):
             return known
         turns = (Message("user", path.problem.text), Message("assistant", path.text.strip()))
-        pooled = await llm.pool(Pooling(turns, task="classify", raw=True), part="seq_rm", draft=draft)
+        pooled = await llm.pool(Pooling(turns, task="classify", raw=True), part=PART, draft=draft)
         shape = [len(row) for row in pooled.rows]
         if shape != [1]:
             found = f"{counted(sum(shape), 'number')} in {counted(len(shape), 'row')}"
-            raise wrong_model(f"gave {found} for one solution", _ALLOWED)
+            raise wrong_model(f"gave {found} for one solution", _ALLOWED, "/classify", PART)
         reward = float(pooled.rows[0][0])
         value = _sigmoid((reward - self.centre) / self.temperature)
         if not LOW <= value <= HIGH:

@@ -68,6 +68,25 @@ class CallLog:
             os.close(self._file)
             self._file = None
 
+    def forget(self, part: str) -> bool:
+        """Take out the replies to the calls of a part, once the log is closed; says whether there were any.
+
+        Raises:
+            RunError: A line before the end is damaged.
+            OSError: It cannot be written; it is then as it was.
+        """
+        lines = self.read()
+        kept = [line for line in lines if line["t"] not in ("reply", "pooled") or _part(line["key"]) != part]
+        if len(kept) == len(lines):
+            return False
+        draft = self.path.with_suffix(".tmp")
+        try:
+            draft.write_bytes(b"".join(wire.dumps(line) + b"\n" for line in kept))
+            draft.replace(self.path)
+        except OSError as error:
+            raise disk.unwritable(draft, error, self._run) from error
+        return True
+
     def _opened(self) -> int:
         if self._closed:
             raise ValueError(f"the call log {self.path} is closed")
@@ -92,3 +111,8 @@ class CallLog:
                 "delete it to ask its calls again"
             )
         return cast(Line, line)
+
+
+def _part(key: str) -> str:
+    # ask/part/draft/sample/attempt:hash, and a part may hold a slash itself
+    return key.split("/", 1)[1].rsplit("/", 3)[0]

@@ -6,7 +6,7 @@ Does not know: connections, retries, the layouts of replies, or what the text is
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Literal, NamedTuple, NotRequired, TypedDict, TypeVar
+from typing import Literal, NotRequired, TypedDict, TypeVar
 
 from . import faults, wire
 from .base import Completion, Pooled, Role, Task
@@ -23,6 +23,7 @@ TEMPLATE = ("chat_template_kwargs", "chat_template", "tools")
 
 _SPARE_BYTES, _TOKEN_BYTES, _MOST_BYTES = 2 << 20, 256, 64 << 20
 _PENALTY = {"llama.cpp": "repeat_penalty"}
+_MOST_STOPS = {"vllm": 4, "openai": 4}
 _KEEP = {"vllm": "include_stop_str_in_output", "sglang": "no_stop_trim"}
 
 
@@ -45,6 +46,7 @@ class Logical(TypedDict):
     begun_ids: NotRequired[tuple[int, ...]]
     stop: NotRequired[tuple[str, ...]]
     logprobs: NotRequired[int]
+    labels: NotRequired[tuple[str, ...]]
 
 
 class LogicalPooling(TypedDict):
@@ -57,13 +59,6 @@ class LogicalPooling(TypedDict):
     text: str
     raw: bool
     extra_body: Mapping[str, object]
-
-
-class Adapted(NamedTuple):
-    """A body as a server takes it, and what had to be changed for that."""
-
-    body: dict[str, object]
-    notes: tuple[str, ...]
 
 
 def chat_body(logical: Logical, kind: Kind) -> dict[str, object]:
@@ -159,20 +154,15 @@ def _sampling(logical: Logical, kind: Kind) -> dict[str, object]:
 
 
 def _ending(logical: Logical, kind: Kind) -> dict[str, object]:
-    """Ask for an end at the stop strings, and to keep the one that was hit where a server can."""
-    stops = logical.get("stop", ())
+    """Ask for an end at the stop strings, and to keep the one that was hit where a server can.
+
+    Where a server refuses more than so many, the rest are looked for in what comes back.
+    """
+    stops = logical.get("stop", ())[: _MOST_STOPS.get(kind)]
     if not stops:
         return {}
     keep = _KEEP.get(kind)
     return {"stop": list(stops), keep: True} if keep else {"stop": list(stops)}
-
-
-def adapt(body: Mapping[str, object], changes: Mapping[str, str | None]) -> Adapted:
-    """Drop (None) or rename the fields in `changes`; notes name those that were in the body."""
-    hit = {name: new for name, new in changes.items() if name in body}
-    kept = {hit.get(name) or name: value for name, value in body.items() if hit.get(name, name) is not None}
-    notes = tuple(f"renamed {name} to {new}" if new else f"dropped {name}" for name, new in hit.items())
-    return Adapted(kept, notes)
 
 
 def encode(body: Mapping[str, object]) -> tuple[bytes, tuple[str, ...]]:

@@ -42,6 +42,11 @@ _RANGE = re.compile(
     r"|maximum|minimum|exceed",
     re.IGNORECASE,
 )
+_MOST = re.compile(
+    r"(?:max(?:imum)?(?: allowed| value)?(?: is|:)?|at most|up to|<=|less than or equal to|between 0 and)"
+    r"\s*(\d{1,6})\b",
+    re.IGNORECASE,
+)
 _NEVER_DROPPED = {"model", "messages", "prompt", "input"}
 _VALUES = {"temperature", "top_p", "max_tokens", "max_completion_tokens"}
 _SYNONYMS = {"response_format": r"json_schema|structured[ _]outputs?|guided|grammar"}
@@ -120,6 +125,12 @@ def blamed_field(fault: Fault, body: Collection[str]) -> str | None:
     name = min(named)[1]
     unsupported = "unsupported" in fault.code
     return None if name in _VALUES and not unsupported and _RANGE.search(fault.message) else name
+
+
+def most_allowed(fault: Fault) -> int | None:
+    """Read the largest number that a server says it takes where it got a larger one; None when it names none."""
+    found = _MOST.search(fault.message)
+    return int(found[1]) if found else None
 
 
 def wait_wished(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

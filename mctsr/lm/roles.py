@@ -161,6 +161,8 @@ def _asked(seat: Seat, request: Request, seed: int) -> Logical:
         logical["stop"] = request.stop
     if request.logprobs is not None:
         logical["logprobs"] = request.logprobs
+    if request.labels:
+        logical["labels"] = request.labels
     return logical
 
 

@@ -73,6 +73,7 @@ class Scripted:
             "begun_ids": request.begun_ids,
             "stop": request.stop,
             "max_tokens": request.max_tokens,
+            "labels": request.labels,
         }
         plain |= {"temperature": request.temperature, "schema": request.schema, "seed": place.seed(0)}
         plain |= {} if request.logprobs is None else {"logprobs": request.logprobs}

@@ -16,10 +16,11 @@ from typing import Self
 from mctsr.errors import ServerError, UsageError
 
 from .address import read_address
-from .asking.asked import Asked, Door
+from .asking.asked import ADVICE, Asked, Door, Prepare
 from .asking.call import Call, Slots
+from .asking.labels import with_labels
 from .asking.sender import Sender
-from .base import Completion, Pooled
+from .base import Completion, Pooled, Role
 from .connection import Connection
 from .continuing.raw import ask_raw, is_raw, no_raw
 from .continuing.way import Way
@@ -29,6 +30,8 @@ from .gate import Gate
 from .identity import ServerInfo, identify
 from .replies.chat import read_reply
 from .replies.pooled import read_pooled
+
+Ask = Callable[[Logical, Door], Awaitable[Asked[Completion]]]
 
 _UNLIMITED = 1 << 30
 _UNFIT = re.compile(
@@ -157,11 +160,11 @@ class Server:
         """
         slots = slots or _unlimited()
         if is_raw(logical):
-            return await self._raw(logical, Call(partial(ask_raw, logical), slots, logical["seed"], sent))
+            return await self._raw(logical, Call(_prepared(ask_raw, logical), slots, logical["seed"], sent))
         ask = _chat
         if logical.get("begun") or logical.get("stop"):
             ask = (await self.find_way(logical["extra_body"], slots=slots)).ask
-        reply = await self._sender.send(Call(partial(ask, logical), slots, logical["seed"], sent))
+        reply = await self._sender.send(Call(_prepared(ask, logical), slots, logical["seed"], sent))
         ended = reply.stop is None and reply.finish == "stop" and "dropped stop" in reply.wire
         # A server that never heard of the stop strings ended where the model did.
         return replace(reply, stop="") if ended else reply
@@ -188,6 +191,21 @@ class Server:
 
 def _unlimited() -> Slots:
     return Gate(_UNLIMITED).slot
+
+
+def _prepared(ask: Ask, logical: Logical) -> Prepare[Completion]:
+    async def prepare(door: Door) -> Asked[Completion]:
+        asked = replace(await ask(logical, door), advice=_advice(logical["role"], door.kind))
+        return await with_labels(asked, logical, door)
+
+    return prepare
+
+
+def _advice(role: Role, kind: Kind) -> str:
+    """Say what to look at when a server refuses whatever it is asked to write."""
+    whose = "" if role == "policy" else f" of the {role} role (--{role}-base-url)"
+    where = f"check key, model and address{whose}" if whose else ADVICE
+    return where + ("; vLLM writes nothing with a model that it serves for pooling" if kind == "vllm" else "")
 
 
 async def _chat(logical: Logical, door: Door) -> Asked[Completion]:

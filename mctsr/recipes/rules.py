@@ -14,14 +14,38 @@ from typing import NamedTuple
 KINDS: Mapping[str, tuple[str, ...]] = {
     "selector": tuple(
         f"mctsr.select.{name}"
-        for name in ("anywhere", "descent", "deepsearch", "frontier", "chain", "grave", "thompson", "gumbel")
+        for name in (
+            "anywhere",
+            "descent",
+            "deepsearch",
+            "frontier",
+            "chain",
+            "grave",
+            "thompson",
+            "gumbel",
+            "rounds.look",
+            "sweeps.gibbs",
+            "sweeps.salvage",
+            "sweeps.walk",
+        )
     ),
     "score": ("mctsr.select.scores", "mctsr.select.pools"),
     "choice": ("mctsr.select.sampled",),
     "survivors": ("mctsr.select.population", "mctsr.select.particles"),
     "backup": tuple(
         f"mctsr.backup.{name}"
-        for name in ("own", "averages", "best", "paths", "sums", "amaf", "ranks", "verdicts")
+        for name in (
+            "own",
+            "averages",
+            "best",
+            "paths",
+            "sums",
+            "amaf",
+            "ranks",
+            "verdicts",
+            "families",
+            "returns",
+        )
     ),
 }
 

@@ -70,6 +70,28 @@ def check_counts(**counts: int) -> None:
             raise RecipeError(f"{name} is {count}; it must be at least 1")
 
 
+def check_limits(**limits: int) -> None:
+    """Refuse a recipe's arguments that are below 0, by the recipe's own names.
+
+    Raises:
+        RecipeError: One is below 0.
+    """
+    for name, limit in limits.items():
+        if limit < 0:
+            raise RecipeError(f"{name} is {limit}; it must be at least 0")
+
+
+def check_shares(**shares: float) -> None:
+    """Refuse a recipe's arguments that are no shares, by the recipe's own names.
+
+    Raises:
+        RecipeError: One lies outside [0, 1].
+    """
+    for name, share in shares.items():
+        if not 0.0 <= share <= 1.0:
+            raise RecipeError(f"{name} is {share}; it must be a number from 0 to 1")
+
+
 def check_groups(n: int, m: int) -> None:
     """Refuse a budget that does not come in groups of `m`.
 

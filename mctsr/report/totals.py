@@ -9,9 +9,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from mctsr.runs.records import GradeRecord, ResultRecord, RunRecord, UsageRecord
+from mctsr.runs.records import GradeRecord, ResultRecord, RunRecord
+from mctsr.runs.usage import total_usage
 from mctsr.runs.verdict import word_of
 
+from .prefix import PrefixCache, prefix_cache
 from .rules import ORACLE, RULES, is_counted, is_right
 from .shares import wilson
 
@@ -46,21 +48,21 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What was spent; tokens as the server counted them, `cached_tokens` a part of `prompt_tokens`.
+    """What was spent; tokens as the server counted them, `cached_tokens` a part of `prompt_tokens`, None if not told.
 
     `call_seconds` adds up the wall time of calls, which overlap; `seconds` that of problems, opening to answer.
     """
 
     calls: float
     prompt_tokens: float
-    cached_tokens: float
+    cached_tokens: float | None
     completion_tokens: float
     call_seconds: float
     seconds: float
 
     def per(self, n: int) -> "Cost | None":
         """Return the mean over `n`; None over nothing."""
-        return Cost(*(value / n for value in asdict(self).values())) if n else None
+        return Cost(*(value and value / n for value in asdict(self).values())) if n else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Report:
         scores: First, selected, majority, oracle; empty for a run without gold answers.
         pending: Results that have gold answers but no grade yet.
         cost: Totals over the results.
+        prefix_cache: How much of the prompts the servers had in their prefix caches.
         counts: How often what happened, by name.
         unscored_reasons: Why evaluations gave no number.
         stopped: Why searches ended.
@@ -96,6 +99,7 @@ class Report:
     scores: tuple[Score, ...]
     pending: int
     cost: Cost
+    prefix_cache: PrefixCache
     counts: dict[str, int]
     unscored_reasons: dict[str, int]
     stopped: dict[str, int]
@@ -143,6 +147,7 @@ def report(run: "Run") -> Report:
         scores=_scores(results, grades, with_gold) if with_gold else (),
         pending=sum(r["status"] == "ok" and r["id"] in with_gold - grades.keys() for r in results),
         cost=cost_of(results),
+        prefix_cache=prefix_cache(result["usage"] for result in results),
         counts=_counts(results, grades),
         unscored_reasons=dict(
             sum((Counter(r["unscored_reasons"]) for r in results), Counter()).most_common()
@@ -171,12 +176,17 @@ def _scores(
 
 def cost_of(results: Iterable[ResultRecord]) -> Cost:
     """Add up what problems cost."""
-    rows = [(*_tokens(r["usage"]), r["usage"]["seconds"], r["seconds"]) for r in results]
-    return Cost(*map(sum, zip(*rows, strict=True))) if rows else Cost(0, 0, 0, 0, 0.0, 0.0)
-
-
-def _tokens(usage: UsageRecord) -> tuple[int, int, int, int]:
-    return usage["calls"], usage["prompt_tokens"], usage["cached_tokens"], usage["completion_tokens"]
+    done = list(results)
+    usages = [result["usage"] for result in done]
+    tokens = total_usage(usages)
+    return Cost(
+        calls=sum(usage["calls"] for usage in usages),
+        prompt_tokens=tokens.prompt_tokens,
+        cached_tokens=tokens.cached_tokens,
+        completion_tokens=tokens.completion_tokens,
+        call_seconds=sum(usage["seconds"] for usage in usages),
+        seconds=sum(result["seconds"] for result in done),
+    )
 
 
 def _counts(results: Iterable[ResultRecord], grades: Mapping[str, GradeRecord]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mctsr.answer import answer_of
 from mctsr.caller import Referee
 from mctsr.engine import Outcome, search
-from mctsr.errors import Refused, ServerGone, UsageError
+from mctsr.errors import Refused, ServerGone, UsageError, WrongModel
 from mctsr.lm.base import LogicalLM
 from mctsr.lm.calllog import CallLog, LoggedLM
 from mctsr.parts import Ledger, Problem, Selected
@@ -72,7 +72,8 @@ async def attempt(
 ) -> Attempt:
     """Search one problem, taking from its call log what was said before.
 
-    An error in the recipe's own code fails the problem and no other.
+    An error in the recipe's own code fails the problem and no other. What a model of the wrong kind has said is taken
+    out of the log; where the log is of an earlier process, the right one may be served by now, and is asked.
 
     Args:
         problem: The question.
@@ -88,6 +89,29 @@ async def attempt(
         UsageError: The recipe, the prompts or the log are unusable for all problems alike.
         OSError: The log cannot be written.
     """
+    old = log.exists()
+    while True:
+        try:
+            return await _once(
+                problem, terms, models, log, retry_failed=retry_failed, watch=watch, referee=referee
+            )
+        except WrongModel as wrong:
+            if not CallLog(log).forget(wrong.part) or not old:
+                raise
+            old = False
+
+
+async def _once(
+    problem: Problem,
+    terms: Terms,
+    models: LogicalLM,
+    log: Path,
+    *,
+    retry_failed: bool,
+    watch: Callable[[Event], None],
+    referee: Referee | None,
+) -> Attempt:
+    """Search one problem once; raises what `attempt` raises."""
     lm = LoggedLM(models, CallLog(log), retry_failed=retry_failed)
     events: list[Event] = []
 

@@ -29,8 +29,8 @@ from .records import (
     RowRecord,
     SummaryRecord,
     TreeRecord,
-    UsageRecord,
 )
+from .usage import role_record, total_usage, usage_by_role, usage_record
 from .verdict import word_of
 
 
@@ -107,8 +107,8 @@ def summary_record(
         "graded": len(graded),
         "correct": sum(word_of(results[id]["answers"]["selected"], grades[id]) == "right" for id in graded),
         "calls": sum(usage["calls"] for usage in usages),
-        "prompt_tokens": sum(usage["prompt_tokens"] for usage in usages),
-        "completion_tokens": sum(usage["completion_tokens"] for usage in usages),
+        **role_record(total_usage(usages)),
+        "roles": {role: role_record(usage) for role, usage in usage_by_role(usages).items()},
         "repeated": sum(count["repeated"] for count in counts),
         "replayed": sum(count["replayed"] for count in counts),
         "stale": sum(count["stale"] for count in counts),
@@ -185,7 +185,7 @@ def _result(problem: Problem, stopped: str, tally: Tally, effort: Effort) -> Res
         "selected_by": "none",
         "answers": {"first": None, "selected": None, "majority": None, "distinct": []},
         "counts": _counts(tally, effort),
-        "usage": _usage(tally),
+        "usage": usage_record(tally),
         "overshoot": {},
         "unscored_reasons": {},
         "wire": sorted(set(effort.wire)),
@@ -210,16 +210,6 @@ def _counts(tally: Tally, effort: Effort) -> CountsRecord:
         "repeated": effort.repeated,
         "replayed": effort.replayed,
         "stale": effort.stale,
-    }
-
-
-def _usage(tally: Tally) -> UsageRecord:
-    return {
-        "calls": tally.calls,
-        "prompt_tokens": tally.usage.prompt_tokens,
-        "completion_tokens": tally.usage.completion_tokens,
-        "cached_tokens": tally.usage.cached_tokens,
-        "seconds": round(tally.seconds, 3),
     }
 
 

@@ -52,6 +52,7 @@ class Estimate(NamedTuple):
         prompt_tokens: Prompt tokens a problem.
         completion_tokens: Reply tokens a problem.
         at_least: Whether a problem was not followed to its end, so that all costs are more than is said.
+        steps: Steps that a solution was taken to have, at most `STEPS`; 0 where none is grown by steps.
     """
 
     problems: int
@@ -60,6 +61,7 @@ class Estimate(NamedTuple):
     prompt_tokens: float
     completion_tokens: float
     at_least: bool = False
+    steps: int = 0
 
     @property
     def total_calls(self) -> int:
@@ -104,6 +106,7 @@ def price(problems: Sequence[Problem], recipe: Recipe, prompts: Prompts, setting
         sum(tally.usage.prompt_tokens for tally in tallies) / n,
         sum(tally.usage.completion_tokens for tally in tallies) / n,
         at_least,
+        min(meter.steps, STEPS),
     )
 
 
@@ -116,10 +119,11 @@ class _Meter:
 
     Attributes:
         tally: What the last problem has cost.
+        steps: The last step that was asked for, in any problem.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.tally = Tally()
+        self.tally, self.steps = Tally(), 0
         self._settings = settings
         self._end = time.monotonic() + SECONDS
         self._lengths = {
@@ -138,17 +142,11 @@ class _Meter:
         self.tally, self._tasks = Tally(), 0
         loop = asyncio.get_running_loop()
         loop.set_task_factory(self._task)
-        limits = Limits(self._settings.max_calls, self._settings.token_limit)
+        limits, seed = Limits(self._settings.max_calls, self._settings.token_limit), self._settings.seed
         lm = Scripted(self._said, scores=self._scored, offers=recipe.needs | recipe.wishes)
         try:
             found = await search(
-                problem,
-                recipe,
-                lm,
-                seed=self._settings.seed,
-                prompts=prompts,
-                limits=limits,
-                referee=_sometimes,
+                problem, recipe, lm, seed=seed, prompts=prompts, limits=limits, referee=_sometimes
             )
         except _Enough:
             self._fill(problem)
@@ -163,6 +161,7 @@ class _Meter:
         if self.tally.calls >= MOST_CALLS or self.late:
             raise _Enough
         completion = _reply(place, request, self._lengths[request.role])
+        self.steps = max(self.steps, _step(request))
         self.tally.count(completion)
         return completion
 
@@ -204,20 +203,24 @@ def _reply(place: Place, request: Request, tokens: int) -> Completion:
     tokens, number = min(tokens, request.max_tokens or tokens), place.seed(0) % 10**6
     if request.role != "policy" and request.logprobs is not None:
         return Completion("", usage=Usage(_prompt_tokens(request), tokens), tokens=(_label(number),))
-    if request.stop and request.role == "policy":
-        # The last step holds the answer.
-        tokens = min(tokens, REPLY_TOKENS // STEPS)
-        done = sum(request.begun.count(stop) for stop in request.stop)
-        if done + 1 < STEPS:
-            return _written(
-                request, f"Step {number}: {_filler(tokens)}{request.stop[0]}", tokens, request.stop[0]
-            )
+    if step := _step(request):
+        tokens, end = min(tokens, REPLY_TOKENS // STEPS), request.stop[0]
+        if step < STEPS:  # the last one holds the answer
+            return _written(request, f"Step {number}: {_filler(tokens)}{end}", tokens, end)
     if request.role == "judge":
         # Such a number lies on every judge's scale.
         text = f'{{"reason": "{_filler(tokens)}", "score": {number % 90 / 10}}}'
     else:
-        text = f"{_filler(tokens)}The final answer is \\boxed{{{number % 90}}}"
+        left = max(STEPS - request.begun.count("\n\n"), 1)
+        lines = (_filler(tokens // STEPS) + "\n\n") * (left - 1)
+        text = f"{lines}The final answer is \\boxed{{{number % 90}}}"
     return _written(request, text, tokens, "" if request.begun or request.stop else None)
+
+
+def _step(request: Request) -> int:
+    """Say which step of a solution is asked for, from 1; 0 for anything else."""
+    grown = request.stop and request.role == "policy"
+    return 1 + sum(map(request.begun.count, request.stop)) if grown else 0
 
 
 def _written(request: Request, text: str, tokens: int, end: str | None) -> Completion:

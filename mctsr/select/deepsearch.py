@@ -31,7 +31,8 @@ class DeepSearchJump:
     grown are passed over, by the next best newborn or else by the frontier; the family that came last is the current
     one. The published order of steps is that of one ask at a time.
     Source: DeepSearch, arXiv:2509.25454, with its released code (smiles724/DeepSearch). Other than here, the code
-    lets a node with fewer children than `n` be grown again, and backs up one finished newborn of each family alone.
+    lets a node with fewer children than `n` be grown again. Which of the finished newborn is backed up is for the
+    backup: `OneEnd`.
 
     Attributes:
         local: Scores the newborn; maps (tree, ids) to f8 of the same length.

@@ -34,6 +34,8 @@ class Gumbel:
     `simulations` by sequential halving; a simulation is one ask and grows one leaf by `branch` children. N counts
     simulations, so that children judged at birth begin at 0 with a known q. Logits are ln prior: where the children
     are themselves draws from the model, leave their priors at 1, or the policy counts twice.
+    A search over steps finishes a solution only when so many simulations follow each other down one path; `simulations`
+    below about `considered` times the steps of a solution may finish none, and then there is no answer to select.
     Source: Danihelka et al., ICLR 2022, "Policy improvement by planning with Gumbel". c_scale is 0.1 in the released
     code's defaults (google-deepmind/mctx), 1 in the paper.
 

@@ -49,8 +49,47 @@ def resample(method: Method, log_weights: Floats, n: int, rng: Generator) -> Ids
         raise ValueError(
             f"log weights are {weights.tolist()}; none may be NaN or +inf, and one must be above -inf"
         )
-    out = np.empty(n, dtype=np.int64)
-    kernels.resample(_METHODS[method], weights, rng.random(n), out)
+    return _drawn(method, weights, rng.random(n))
+
+
+def resample_around(
+    method: Literal["multinomial", "systematic"], log_weights: Floats, n: int, rng: Generator
+) -> Ids:
+    """Draw `n` ancestors as `resample` does, given that index 0 keeps its place among them.
+
+    Its place is one of the n by chance: a draw in which index 0 comes k times is k times as likely here. So one of
+    them is fixed somewhere in the share of index 0, and the rest follows as it always does.
+    Source: conditional resampling, Andrieu, Doucet and Holenstein 2010, "Particle Markov chain Monte Carlo methods",
+    for multinomial; Chopin and Singh 2015, "On particle Gibbs sampling", for systematic resampling.
+
+    Args:
+        method: How.
+        log_weights: f8, shape [k], k >= 1; not NaN, not all -inf.
+        n: How many, at least 1.
+        rng: The randomness; n numbers are drawn.
+
+    Returns:
+        int64, shape [n]; ascending, the first one 0.
+    """
+    shares = np.empty(len(log_weights))
+    kernels.normalise(log_weights, shares)
+    uniforms = rng.random(n)
+    uniforms[0] *= shares[0]
+    if method == "systematic":
+        uniforms[0] = n * uniforms[0] % 1.0
+    drawn = _drawn(method, log_weights, uniforms)
+    drawn[0] = 0  # without any weight it comes by no draw, and keeps its place all the same
+    return drawn
+
+
+def weighed(log_weights: Floats) -> Floats:
+    """Return log weights that can be drawn from: where nobody has any weight all count alike."""
+    return log_weights if (log_weights > -np.inf).any() else np.zeros(len(log_weights))
+
+
+def _drawn(method: Method, log_weights: Floats, uniforms: Floats) -> Ids:
+    out = np.empty(len(uniforms), dtype=np.int64)
+    kernels.resample(_METHODS[method], log_weights, uniforms, out)
     return out
 
 
@@ -153,9 +192,7 @@ class Particles:
         kept[ids] = log_weights
         if not alive(tree, pool):
             return pool
-        if not (log_weights > -np.inf).any():
-            log_weights = np.zeros(len(pool))
-            kept[ids] = 0.0
+        kept[ids] = log_weights = weighed(log_weights)
         shares = np.empty(len(pool))
         kernels.normalise(log_weights, shares)
         if self.ess_below is not None and kernels.sample_size(shares) >= self.ess_below * n:

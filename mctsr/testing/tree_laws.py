@@ -75,7 +75,7 @@ def _asked(selector: Selector, tree: Tree, number: int, room: int) -> list[Ask]:
     law(selector.barrier or len(asks) <= room, f"{len(asks)} asks for a room of {room}")
     for ask in asks:
         law(0 <= ask.node < len(tree), f"{ask} names no node; there are {len(tree)}")
-        law(not tree.has(ask.node, DONE), f"{ask} names a finished node")
+        law(ask.n == 0 or not tree.has(ask.node, DONE), f"{ask} would grow a finished node")
         law(not tree.has(ask.node, UNSCORED), f"{ask} names an unscored node")
         law(ask.n >= (not ask.again), f"{ask} asks for nothing")
     return asks

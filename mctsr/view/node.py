@@ -10,15 +10,12 @@ from typing import NamedTuple
 from mctsr.runs.records import GradeRecord, NodeRecord, SampleRecord, TreeRecord
 from mctsr.runs.verdict import Word, word_of
 
-from .steps import digits, on_the_way, solution
+from .steps import TIMES, digits, on_the_way, said_by, solution
 from .tree import flags_of
 from .words import number
 
 _FULL_MARKS = 95.0
 """From here on a judge may count less than the model said: nobody is to be certain."""
-
-TIMES = "times"
-"""Where a step keeps how many drafts said it."""
 
 
 class Moment(NamedTuple):
@@ -98,23 +95,18 @@ class NodeView:
     @property
     def place(self) -> str:
         """Where it stands and what made it, in words."""
-        parent, drafts = self.node["parent"], self._drafts
+        parent, drafts = self.node["parent"], said_by(self.node)
         above = f"below node {parent}"
         if parent is None:
             above = "the beginning, before any step" if self.node.get("step") else "a root"
         words = [above, f"depth {self.node['depth']}", f"made {_in([self.node['ask']])}"]
         if drafts:
-            words.append(f"said by {drafts} drafts")
+            words.append(drafts)
         if self.children:
             words.append(
                 f"{'child: node' if len(self.children) == 1 else 'children: nodes'} {_listed(self.children)}"
             )
         return " · ".join(words)
-
-    @property
-    def _drafts(self) -> str:
-        """How many drafts said this step, in words; "" when it was one."""
-        return self.node["work"].get(TIMES, "") if self.node.get("step") else ""
 
     @property
     def on_the_way(self) -> bool:

@@ -10,7 +10,7 @@ from mctsr.runs.records import GradeRecord, NodeRecord, TreeRecord
 from mctsr.runs.verdict import Word, word_of
 
 from .graph import UNICODE, Glyphs, draw
-from .steps import on_the_way, solution
+from .steps import news_of, on_the_way, said_by, solution
 from .words import counted, number
 
 
@@ -26,6 +26,7 @@ class Line:
         on_path: Whether it leads to the selected answer.
         selected: Whether the recipe took its answer.
         verdict: Its answer against the gold answer, in a word.
+        news: What its text adds to those above it.
     """
 
     node: NodeRecord
@@ -35,6 +36,7 @@ class Line:
     on_path: bool
     selected: bool
     verdict: Word
+    news: str
 
     @property
     def rewards(self) -> list[float]:
@@ -44,7 +46,8 @@ class Line:
     @property
     def flags(self) -> list[str]:
         """What is special about the node, in words."""
-        return flags_of(self.node, selected=self.selected)
+        drafts = said_by(self.node)
+        return [*flags_of(self.node, selected=self.selected), *([drafts] if drafts else [])]
 
     @property
     def on_the_way(self) -> bool:
@@ -107,6 +110,7 @@ class TreeView:
                 on_path=joint.id in path,
                 selected=joint.id == chosen,
                 verdict=word_of(nodes[joint.id]["answer"], grade),
+                news=news_of(nodes, joint.id),
             )
             for joint in draw([node["parent"] for node in nodes], path, glyphs, most=most)
         ]

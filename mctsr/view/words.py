@@ -8,6 +8,8 @@ _ENDS = {
     "paths": "enough paths came to an end",
     "no gain": "no better value found for a while",
     "max depth": "largest depth reached",
+    "all finished": "the whole population is finished",
+    "searches": "enough wrong solutions were searched",
     "exhausted": "nothing left to try",
     "all unscored": "nothing could be scored",
 }

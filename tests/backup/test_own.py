@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mctsr.backup import (
+    Blended,
     DecayedSum,
     DeepSearch,
     DeepSearchCode,
@@ -17,9 +18,11 @@ from mctsr.backup import (
     Mean,
     MeanOfEnds,
     OwnValue,
+    VisitWeighted,
     half_min_mean,
     mean,
 )
+from mctsr.errors import RecipeError
 from mctsr.parts import Backup
 from mctsr.tree import Sample, State, Tree
 
@@ -181,3 +184,30 @@ def test_a_step_stays_with_itself_until_an_end_is_reached(counts: bool) -> None:
     n = 2 if counts else 1
     assert tree.nodes["visits"][:3].tolist() == [n, n, 1]
     assert tree.nodes["value"][:3].tolist() == ([55, 90, 100] if counts else [100, 100, 100])
+
+
+def test_a_blend_begins_with_the_first_sample_and_mixes_in_each_later_one() -> None:
+    assert Blended()(samples(0.6)) == 0.6
+    assert Blended()(samples(0.6, 0.9)) == pytest.approx(0.75)
+    assert Blended(0.25)(samples(0.8, 0.4, 0.0)) == pytest.approx(0.525)
+    with pytest.raises(RecipeError, match=r"alpha is 1\.5; it is the share"):
+        Blended(1.5)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0, 1))
+def test_a_blend_lies_between_its_samples(values: list[float], alpha: float) -> None:
+    assert min(values) - 1e-12 <= Blended(alpha)(samples(*values)) <= max(values) + 1e-12
+
+
+def test_a_child_that_was_never_judged_again_weighs_nothing_in_its_parent() -> None:
+    tree, backup = chain([0.5]), VisitWeighted(Blended(), births_count=False)
+    backup(tree, 0)
+    for value in (0.6, 0.2):
+        node = tree.add(0, State(f"{value}"))
+        tree.judged(node, samples(value))
+        backup(tree, node)
+    assert tree.nodes["value"][:3].tolist() == [0.5, 0.6, 0.2]
+    tree.judged(1, samples(0.8))
+    backup(tree, 1)
+    assert tree.nodes["value"][:3] == pytest.approx([0.7, 0.7, 0.2])
+    assert tree.nodes["visits"][:3].tolist() == [1, 1, 0]

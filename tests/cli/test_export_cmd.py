@@ -75,7 +75,7 @@ def test_steps_are_written_with_their_card_and_the_balance_of_labels(form: str, 
     card = folder / "export" / f"{form}.card.md"
     assert said.err == f"3 paths, 6 steps, 66.7 % of them above the threshold; card: {card}\n"
     assert card.is_file()
-    told = json.loads(command("export", str(folder), "--format", form, "--json").out)
+    told = json.loads(command("export", str(folder), "--format", form, "--json", "--overwrite").out)
     assert told == {"path": said.out.strip(), "format": form, "rows": 3, "card": str(card)}
 
 
@@ -126,7 +126,7 @@ def test_a_file_of_steps_is_checked_and_its_balance_told(form: str, tmp_path: Pa
     file = command("export", str(folder), "--format", form).out.strip()
     said = command("export", "--check", file)
     assert said == (0, f"{form} with hard labels: 3 rows, 6 steps\n66.7 % of the steps good\n", "")
-    command("export", str(folder), "--format", form, "--labels", "soft")
+    command("export", str(folder), "--format", form, "--labels", "soft", "--overwrite")
     said = command("export", "--check", file)
     assert said.out == (
         f"{form} with soft labels: 3 rows, 6 steps\nlabels from 0.25 to 1, 66.7 % above 0.5\n"
@@ -141,3 +141,26 @@ def test_a_file_that_does_not_fit_is_one_line_and_exit_code_2(folder: Path, tmp_
     assert said == (2, "", f"error: {file}, line 1: 1 completions have 0 labels; each needs one\n")
     assert command("export", str(folder), "--check", str(file)).code == 2
     assert command("export", "--check", str(tmp_path / "none")).code == 2
+
+
+@pytest.mark.parametrize("place", ["default", "rows", "card"])
+def test_a_file_that_is_there_is_replaced_only_when_that_is_said(place: str, tmp_path: Path) -> None:
+    folder, mine = make_step_run(tmp_path / "run"), tmp_path / "mine.jsonl"
+    there = mine.with_name("mine.card.md") if place == "card" else mine
+    arguments = ["export", str(folder), "-f", "stepwise", *([] if place == "default" else ["-o", str(mine)])]
+    if place == "default":
+        there = folder / "export" / "stepwise.jsonl"
+        there.parent.mkdir()
+    there.write_text("mine", encoding="utf-8")
+    said = command(*arguments)
+    assert said == (
+        2,
+        "",
+        f"error: {there} is there already; replace it with --overwrite, or give another file with -o\n",
+    )
+    assert there.read_text(encoding="utf-8") == "mine"
+    assert [path for path in there.parent.iterdir() if path.is_file()] == [there], (
+        "nothing else is written either"
+    )
+    assert command(*arguments, "--overwrite").code == 0
+    assert "mine" not in there.read_text(encoding="utf-8")

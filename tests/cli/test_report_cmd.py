@@ -51,6 +51,22 @@ def test_counters_above_zero_have_a_line_and_those_at_zero_share_one(folder: str
     assert not [line for line in said.splitlines() if line.endswith("  0")]
 
 
+def test_the_share_that_the_prefix_cache_held_has_a_line_and_is_in_json(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", run_record(["a", "b"])) as writer:
+        for id, cached in (("a", None), ("b", 60)):
+            parts = {"completion_tokens": 9, "cached_tokens": cached, "prompt_tokens": 100}
+            roles = {"policy": parts, "judge": {**parts, "cached_tokens": None, "prompt_tokens": 50}}
+            usage = {**parts, "prompt_tokens": 150, "calls": 3, "seconds": 1.0, "roles": roles}
+            grown = tree(id, clips_nodes(), 7)
+            writer.commit(grown, result(id, grown, usage=usage))
+    said = command("report", str(tmp_path / "run")).out
+    assert "\nprefix cache 30 % of prompt tokens where told (policy 30 %, judge not told)\n" in said
+    cache = json.loads(command("report", str(tmp_path / "run"), "--json").out)["prefix_cache"]
+    assert cache["told"] == cache["roles"]["policy"]
+    assert cache["told"] == {"prompt_tokens": 200, "cached_tokens": 60, "rate": 0.3}
+    assert cache["roles"]["judge"]["rate"] is None
+
+
 def test_searches_are_counted_by_why_they_stopped(folder: str) -> None:
     said = command("report", folder).out
     assert "why the searches stopped  problems\nall rollouts done                2\n" in said
@@ -109,7 +125,7 @@ def test_a_run_without_gold_answers_is_ungraded(tmp_path: Path) -> None:
     said = command("report", str(make_run(tmp_path / "run", record=run_record(gold_sha256=None))))
     assert said.code == 0
     assert "ungraded: the data has no gold answers\n" in said.out
-    assert "%" not in said.out
+    assert "95 %" not in said.out
 
 
 def test_a_run_in_which_all_failed_names_the_reasons_and_the_way_on(tmp_path: Path) -> None:

@@ -96,6 +96,43 @@ def test_particles_are_weighed_by_a_reward_model_on_a_server_of_its_own(mctsr: C
     assert mctsr("resume", "here").code == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "calls"),
+    [
+        # Equal drafts are one node: 3 writes and a score in the first round, then 2 and 2 ahead, to the end.
+        ("rest-mcts", {"rounds": "1"}, 3 + 1 + 2 * 2),
+        ("deepsearch", {"children": "2", "wrong": "first"}, 2 * 3 + 1),
+        ("deepsearch-code", {"children": "2", "wrong": "first"}, 2 * 3 + 1),
+        ("agentprm", {"n": "3"}, 3 * 3 + 3),
+        ("agentprm-code", {"n": "3"}, 3 * 3 + 3),
+    ],
+)
+def test_one_chat_server_is_enough_for_more_recipes(
+    mctsr: Command, serve: Serve, name: str, arguments: dict[str, str], calls: int
+) -> None:
+    server = serve('{"score": 7}', extra={"owned_by": "vllm"}, more=fake_ways.vllm(Model(SOLUTION)))
+    given = [word for key, value in arguments.items() for word in ("-s", f"{key}={value}")]
+    ended = mctsr("solve", "-q", "2+2?", "--base-url", server.url, "--recipe", name, *given, "-o", "here")
+    assert ended.code == 0, ended.err
+    assert records("results.jsonl")[0]["usage"]["calls"] == calls  # type: ignore[index]
+    shown = mctsr("show", "here")
+    assert shown.code == 0
+    if name != "rest-mcts":
+        assert ended.out.strip() == SOLUTION
+        exported = mctsr("export", "here", "-f", "stepwise", "--labels", "soft", "-o", "-")
+        assert exported.code == 0, exported.err
+        row = json.loads(exported.out.splitlines()[0])
+        assert row["completions"] == SOLUTION.split("\n\n")
+        value = 2 * 0.7 - 1
+        weights = {
+            "deepsearch": [1 / 3 / 2, 2 / 3 / 2, 1.0],
+            "deepsearch-code": [2 / 4 / 2, 3 / 4 / 2, 1.0],
+            "agentprm": [0.95**2, 0.95, 1.0],
+            "agentprm-code": [1.0, 0.95, 0.95**2],
+        }[name]
+        assert row["labels"] == pytest.approx([(1 + weight * value) / 2 for weight in weights])
+
+
 def test_a_reward_model_that_nobody_serves_is_told_before_the_first_call(
     mctsr: Command, serve: Serve
 ) -> None:
@@ -123,6 +160,9 @@ def test_a_dry_run_tells_the_price(mctsr: Command, serve: Serve, name: str, call
     [
         ("beam", "arXiv:2408.03314"),
         ("particle-filter", "arXiv:2502.01618"),
+        ("particle-gibbs", "arXiv:2502.01618"),
+        ("rap", "arXiv:2305.14992"),
+        ("scope", "arXiv:2602.24110"),
         ("puct-prm", "arXiv:2410.09671"),
         ("ts-llm", "arXiv:2309.17179"),
         ("rstar-math", "arXiv:2501.04519"),
@@ -131,6 +171,11 @@ def test_a_dry_run_tells_the_price(mctsr: Command, serve: Serve, name: str, call
         ("best-of-n-prm", "arXiv:2305.20050"),
         ("dvts", "Beeching et al. 2024"),
         ("grave-steps", "Cazenave 2015"),
+        ("rest-mcts", "arXiv:2406.03816"),
+        ("deepsearch", "arXiv:2509.25454"),
+        ("deepsearch-code", "arXiv:2509.25454"),
+        ("agentprm", "arXiv:2502.10325"),
+        ("agentprm-code", "arXiv:2502.10325"),
     ],
 )
 def test_every_recipe_names_its_paper_and_what_differs(mctsr: Command, name: str, paper: str) -> None:

@@ -105,3 +105,18 @@ def test_a_dry_run_counts_the_steps_of_a_solution(own: str) -> None:
     recipe = choose(own, {}).build()
     found = price([Problem("p", "2+2?", "number")], recipe, Prompts(), Settings())
     assert (found.calls, found.completion_tokens) == (STEPS, REPLY_TOKENS)
+    assert found.steps == STEPS
+
+
+@pytest.mark.parametrize(("more", "steps"), [((), STEPS), (("-s", "max_steps=3"), 3)])
+def test_a_dry_run_says_how_many_steps_it_takes_a_solution_to_have(
+    mctsr: Command, more: tuple[str, ...], steps: int
+) -> None:
+    plan = ("solve", "-q", "2+2?", "--base-url", "http://h:1", "--recipe", "beam", "--dry-run", *more)
+    said = mctsr(*plan).out
+    assert f"{2 * 16 * steps} calls, " in said
+    assert f" reply tokens a problem, for solutions of {steps} steps\n" in said
+    assert json.loads(mctsr(*plan, "--json").out)["expected"]["steps"] == steps
+    plain = ("solve", "-q", "2+2?", "--base-url", "http://h:1", "--dry-run")
+    assert "steps" not in mctsr(*plain).out
+    assert json.loads(mctsr(*plain, "--json").out)["expected"]["steps"] == 0

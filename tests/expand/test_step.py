@@ -672,3 +672,29 @@ def test_a_temperature_that_the_flag_would_take_is_taken(temperature: float | No
 )
 def test_a_final_answer_is_marked(step: str, kind: str | None, final: bool) -> None:
     assert is_final(step, kind) is final
+
+
+@pytest.mark.parametrize(
+    ("boundary", "offers", "asked"),
+    [
+        (NUMBERED, {"token_ids", "logprobs"}, 0),
+        (NUMBERED, {"token_ids"}, None),
+        (NUMBERED, {"logprobs"}, None),
+        (PARAGRAPHS, {"token_ids", "logprobs"}, None),
+    ],
+)
+async def test_a_numbered_step_keeps_its_ids_where_the_server_tells_the_tokens(
+    boundary: Boundary, offers: set[str], asked: int | None
+) -> None:
+    parts = tokens("Step 1: a", "\n", "Step", " 2")
+
+    def reply(place: Place, request: Request) -> Completion:
+        ids = (10, 11, 12, 13)
+        return told("Step 1: a\nStep 2", "\nStep 2", ids=ids, tokens=parts if request.logprobs == 0 else ())
+
+    lm = Scripted(reply, offers=frozenset(offers))
+    (draft,) = await Steps(boundary).grow(path_of(), 1, Caller(lm, PROMPTS, "p", 1))
+    assert lm.calls[0][1].logprobs == asked
+    if boundary.numbered:
+        assert isinstance(draft, Draft)
+        assert (draft.text, draft.ids) == ("Step 1: a\n", (10, 11) if asked == 0 else ())

@@ -29,14 +29,24 @@ SMALL: Mapping[str, dict[str, int]] = {
     "beam": {"n": 4, "m": 2},
     "dvts": {"n": 4, "m": 2},
     "particle-filter": {"n": 4},
+    "particle-gibbs": {"n": 3, "sweeps": 2},
     "tot": {"breadth": 2, "children": 2, "votes": 2},
     "puct-prm": {"paths": 3, "children": 2},
     "ts-llm": {"paths": 3, "children": 2},
     "rstar-math": {"paths": 3, "children": 2},
+    "rest-mcts": {"rounds": 6, "children": 2},
+    "deepsearch": {"trajectories": 4, "children": 2},
+    "deepsearch-code": {"trajectories": 4, "children": 2},
+    "agentprm": {"n": 8},
+    "agentprm-code": {"n": 8},
     "grave-steps": {"rollouts": 9, "children": 2},
     "mcps-steps": {"rollouts": 9, "children": 2},
 }
 JUDGED = [name for name in SMALL if name != "tot"]
+ENDS = ("deepsearch", "deepsearch-code", "agentprm", "agentprm-code")
+"""Recipes that judge ends alone."""
+STEP_BY_STEP = [name for name in JUDGED if name not in (*ENDS, "rest-mcts")]
+LIKELIHOODS = ("ts-llm", "deepsearch", "deepsearch-code")
 OFFERS = frozenset({"steps", "logprobs", "prefill", "prm", "pooling", "classify"})
 
 
@@ -81,14 +91,14 @@ async def test_only_finished_solutions_are_answers(name: str) -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_one_generation_server_is_enough(name: str) -> None:
-    more = {"logprobs"} if name == "ts-llm" else set()
+    more = {"logprobs"} if name in LIKELIHOODS else set()
     assert recipe(name).needs == {"steps"} | more
     if name in JUDGED:
         assert recipe(name, judge="self-certainty").needs == {"steps", "logprobs"}
         assert recipe(name, judge="qwen-prm").needs == {"steps", "prm", "pooling"} | more
 
 
-@pytest.mark.parametrize("name", JUDGED)
+@pytest.mark.parametrize("name", STEP_BY_STEP)
 async def test_a_reward_model_scores_each_new_step_once(name: str) -> None:
     def scored(place: Place, pooling: Pooling) -> list[list[float]]:
         steps = pooling.messages[-1].content.split("<extra_0>")[:-1]
@@ -104,6 +114,32 @@ async def test_a_reward_model_scores_each_new_step_once(name: str) -> None:
         if state.samples:
             raw = [outcome.tree.states[i].samples[0].raw for i in outcome.tree.line(node)[1:]]
             assert state.samples[0].value == min(raw)
+
+
+@pytest.mark.parametrize("name", ENDS)
+async def test_where_ends_alone_count_a_judge_sees_each_finished_solution_once(name: str) -> None:
+    lm = Scripted(says, scores=lambda place, pooling: [[0.3, 0.7]] * 4, offers=OFFERS)
+    outcome = await search(PROBLEM, recipe(name, judge="qwen-prm", **SMALL[name]), lm)
+    ends = [state for state in outcome.tree.states if state.samples and state.answer is not None]
+    assert len(lm.pools) == len(ends) > 0
+    assert {place.part for place, _ in lm.calls} == {"step"}
+    assert {round(state.samples[0].value, 9) for state in ends} == {0.4}, ".7 of 1, on the scale from -1 to 1"
+
+
+@pytest.mark.parametrize("name", ENDS)
+async def test_where_ends_alone_count_known_answers_ask_no_judge(name: str) -> None:
+    async def right(answer: str) -> bool:
+        return answer == "1"
+
+    what = recipe(name, uses_gold=True, **SMALL[name])
+    assert what.uses_gold
+    assert not recipe(name).uses_gold
+    lm = Scripted(says, offers=OFFERS)
+    outcome = await search(PROBLEM, what, lm, referee=right)
+    assert {place.part for place, _ in lm.calls} == {"step"}
+    for state in outcome.tree.states:
+        if state.samples and state.answer is not None:
+            assert state.samples[0].value == (1.0 if state.answer == "1" else -1.0)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -126,10 +162,16 @@ async def test_a_server_that_fails_at_times_ends_no_search(name: str) -> None:
         ("beam", {"n": 8, "judge": "self-certainty"}, 8 * STEPS),
         ("dvts", {"n": 8}, 2 * 8 * STEPS),
         ("particle-filter", {"n": 8}, 2 * 8 * STEPS),
+        ("particle-gibbs", {"n": 4, "sweeps": 3}, 2 * (4 + 3 + 3) * STEPS),
         ("tot", {"breadth": 2, "children": 3, "votes": 2}, 3 * 6 * STEPS),
         ("puct-prm", {"paths": 1, "children": 3}, 2 * 3 * STEPS),
         ("ts-llm", {"paths": 1, "children": 3}, 2 * 3 * STEPS),
         ("rstar-math", {"paths": 1, "children": 3}, 2 * 3 * STEPS),
+        ("rest-mcts", {"rounds": 3, "children": 2, "forward": 2}, 3 * 2 * (2 + 2)),
+        ("deepsearch", {"trajectories": 1, "children": 3}, 3 * STEPS + 3),
+        ("deepsearch-code", {"trajectories": 1, "children": 3}, 3 * STEPS + 3),
+        ("agentprm", {"n": 5}, 5 * STEPS + 5),
+        ("agentprm-code", {"n": 5}, 5 * STEPS + 5),
         ("grave-steps", {"rollouts": 5, "children": 2}, 2 * 2 * 5),
         ("mcps-steps", {"rollouts": 5, "children": 2}, 2 * 2 * 5),
         ("best-of-n-prm", {"n": 5}, 2 * 5),
@@ -188,12 +230,22 @@ def test_the_expander_fits_the_judge_and_the_boundary() -> None:
         ("dvts", {"m": "0"}, "n is 16 and m is 0"),
         ("particle-filter", {"n": "0"}, "n is 0"),
         ("particle-filter", {"weight_temperature": "0"}, "weight_temperature is 0"),
+        ("particle-gibbs", {"n": "1"}, "n is 1"),
+        ("particle-gibbs", {"sweeps": "0"}, "sweeps is 0"),
         ("tot", {"children": "0"}, "children is 0"),
         ("tot", {"votes": "0"}, "votes is 0"),
         ("puct-prm", {"paths": "-1"}, "paths is -1"),
         ("puct-prm", {"children": "0"}, "n is 0"),
         ("puct-prm", {"boundary": ""}, "none of them empty"),
         ("rstar-math", {"max_steps": "0"}, "max_steps is 0"),
+        ("rest-mcts", {"forward": "0"}, "forward is 0"),
+        ("rest-mcts", {"rounds": "0"}, "rounds is 0"),
+        ("rest-mcts", {"alpha": "2"}, "alpha is 2.0"),
+        ("deepsearch", {"trajectories": "-1"}, "trajectories is -1"),
+        ("deepsearch", {"max_steps": "0"}, "max_steps is 0"),
+        ("deepsearch-code", {"wrong": "last"}, "argument 'wrong' is 'last'"),
+        ("agentprm", {"n": "0"}, "n is 0"),
+        ("agentprm-code", {"gamma": "0"}, "gamma is 0"),
         ("grave-steps", {"ref": "-1"}, "ref is -1"),
         ("mcps-steps", {"window": "0"}, "window is 0"),
         ("best-of-n-prm", {"judge": "self-certainty"}, "written step by step, not whole ones"),

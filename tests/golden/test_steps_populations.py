@@ -92,7 +92,7 @@ async def test_a_beam_search_keeps_the_best_of_all_beams(answer: str, found: tup
     said = what.answerer(outcome.tree)
     assert said.node is not None
     assert (said.answer, name_of(outcome.tree, said.node), said.by) == found
-    assert outcome.reason == "exhausted"
+    assert outcome.reason == "all finished"
     assert len(lm.calls) == 2 * 12
 
 

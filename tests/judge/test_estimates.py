@@ -87,6 +87,15 @@ async def test_what_the_parents_completions_said_outvotes_a_step_that_leads_astr
     assert lost.value == 0.0
 
 
+async def test_behind_a_wrong_step_completions_that_agree_make_nothing_right() -> None:
+    right = node("a", 0.75, said=json.dumps([None, "14", "14", "20"]))
+    wrong = node("b", 0.0, said=json.dumps(["20"] * 4))
+    lm = scripted(lambda place, request: "\\boxed{20}")
+    assert the_sample(await judged(McEstimate(completions=4), path(right, wrong, "c"), lm)).value == 0.0
+    silent = node("a", said=json.dumps([None, None]))
+    assert the_sample(await judged(McEstimate(completions=4), path(silent, wrong, "c"), lm)).value == 1.0
+
+
 async def test_a_finished_path_is_compared_and_not_completed() -> None:
     parent = node("a", 0.75, said=json.dumps(["14", "14", "20", None]))
     lm = scripted()

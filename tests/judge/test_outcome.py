@@ -34,7 +34,9 @@ async def test_with_the_known_answer_an_end_is_right_or_wrong(answer: str | None
 
 
 async def test_an_answer_that_nobody_can_compare_is_no_score() -> None:
-    assert await judged(OutcomeReward(uses_gold=True), final("0"), scripted(), known="14") == Unscored("ungradable")
+    assert await judged(OutcomeReward(uses_gold=True), final("0"), scripted(), known="14") == Unscored(
+        "ungradable"
+    )
 
 
 async def test_a_search_without_known_answers_refuses_to_say_what_is_right() -> None:
@@ -69,7 +71,9 @@ async def test_ends_cost_what_their_judge_costs_and_steps_nothing() -> None:
 
 
 async def test_an_end_without_an_answer_is_the_worst_and_asks_no_judge() -> None:
-    assert the_sample(await judged(Ends(OutcomeReward(uses_gold=True)), final(None), scripted())).value == -1.0
+    assert (
+        the_sample(await judged(Ends(OutcomeReward(uses_gold=True)), final(None), scripted())).value == -1.0
+    )
 
 
 class Said:

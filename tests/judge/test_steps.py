@@ -104,13 +104,18 @@ def test_brackets_before_the_label_are_passed_over() -> None:
     ("tokens", "reason"),
     [
         ([], "no log-probabilities in the reply"),
-        ([token({" ": 1.0})], "no label in the reply"),
+        ([token({" ": 1.0})], "white space where 'Yes' or 'No' was to be; each must be one token"),
         ([token({"The": 0.9, "Yes": 0.1})], r"0.1 of the next token is 'Yes' or 'No', most likely is 'the'"),
         ([Token("Yes", math.nan)], "0 of the next token is"),
     ],
 )
 def test_why_nothing_can_be_read_is_said(tokens: list[Token], reason: str) -> None:
     assert reason in WORDS.read(tokens).reason
+
+
+def test_white_space_that_is_likeliest_by_a_little_hides_no_label() -> None:
+    assert WORDS.read([token({" ": 0.4, "Yes": 0.36, "No": 0.24})]).share == pytest.approx(0.6)
+    assert WORDS.read([token({"\n": 0.6, "Yes": 0.3, "No": 0.1})]).reason.startswith("no label")
 
 
 def test_a_label_of_several_tokens_is_recognised() -> None:

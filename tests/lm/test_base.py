@@ -35,7 +35,7 @@ outcomes = st.one_of(
         Completion,
         st.sampled_from(["", "  ", "4"]),
         st.sampled_from(["stop", "length"]),
-        usage=st.builds(Usage, st.integers(0, 9), st.integers(0, 9)),
+        usage=st.builds(Usage, st.integers(0, 9), st.integers(0, 9), st.none() | st.integers(0, 9)),
         retries=st.integers(0, 3),
         wire=st.lists(st.sampled_from(["dropped seed", "dropped top_k"]), unique=True).map(tuple),
     ),
@@ -51,10 +51,11 @@ def test_two_tallies_together_are_the_tally_of_all(
     for first, outcome in calls:
         for tally in (parts[first], whole):
             if isinstance(outcome, Completion):
-                tally.count(outcome)
+                tally.count(outcome, role="policy" if first else "judge")
             else:
                 tally.fail(outcome)
     parts[0].add(parts[1])
     assert parts[0] == whole
+    assert sum(whole.roles.values(), Usage()) == whole.usage
     assert whole.calls == len(calls)
     assert whole.wire == {note for _, o in calls if isinstance(o, Completion) for note in o.wire}

@@ -60,7 +60,7 @@ async def test_lines_say_what_was_sent_and_what_came(path: Path) -> None:
     sent, reply = lines(path)
     assert (sent["t"], sent["place"]) == ("sent", ["p", 0, "answer", 0, 0, 0])
     assert (reply["t"], reply["key"], reply["text"]) == ("reply", sent["key"], "4")
-    assert reply["usage"] == {"prompt_tokens": 3, "completion_tokens": 1, "cached_tokens": 0}
+    assert reply["usage"] == {"prompt_tokens": 3, "completion_tokens": 1, "cached_tokens": None}
 
 
 async def test_nothing_is_written_before_the_first_call(path: Path) -> None:
@@ -218,6 +218,7 @@ async def test_a_reply_to_another_request_is_passed_over_and_counted(path: Path)
 
 async def test_decisions_are_read_back_with_their_cost(path: Path) -> None:
     charged = Tally(2, Usage(10, 5, 1), 1.5, 1, 0, 1, 0, frozenset({"dropped top_k", "dropped seed"}))
+    charged.roles = {"policy": Usage(8, 5, 1), "judge": Usage(2)}
     lm = LoggedLM(Scripted(["4"]), CallLog(path))
     await lm.complete(place(), request())
     lm.decide(3, "time limit", charged)
@@ -456,3 +457,26 @@ def test_what_is_no_file_is_no_log(path: Path, make: Callable[[Path], None]) -> 
     make(path)
     with pytest.raises(RunError, match="no plain file"):
         LoggedLM(Scripted([]), CallLog(path))
+
+
+async def test_what_a_model_of_the_wrong_kind_said_can_be_taken_out(tmp_path: Path) -> None:
+    path = tmp_path / "live" / "p.jsonl"
+    model = Scripted("said", scores=lambda place, pooling: [[0.5]])
+    lm = LoggedLM(model, CallLog(path))
+    for place in (Place("p", 1, "step"), Place("p", 1, "a/b")):
+        await lm.complete(place, Request((Message("user", "?"),)))
+    await lm.pool(Place("p", 1, "seq_rm"), Pooling((Message("user", "?"),)))
+    lm.close()
+    assert [CallLog(path).forget(part) for part in ("seq_rm", "seq_rm", "a/b", "none")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert [line["t"] for line in CallLog(path).read()] == ["sent", "reply", "sent", "sent"]
+    assert not list(path.parent.glob("*.tmp"))
+    again = LoggedLM(model, CallLog(path))
+    await again.pool(Place("p", 1, "seq_rm"), Pooling((Message("user", "?"),)))
+    await again.complete(Place("p", 1, "step"), Request((Message("user", "?"),)))
+    again.close()
+    assert (again.replayed, again.repeated, len(model.pools)) == (1, 1, 2)

@@ -227,6 +227,19 @@ async def test_a_refused_stop_is_obeyed_here_and_noted() -> None:
         assert (last.text, last.stop) == (LAST, "")
 
 
+async def test_no_more_stop_strings_are_sent_than_the_server_takes_and_all_are_obeyed() -> None:
+    # vLLM takes four. Its refusal of five once took all of them from every later call.
+    model = Model()
+    many = ("?1", "?2", "?3", "?4", "\n\n")
+    async with asked(vllm(model)) as (lm, server):
+        first = await lm.complete(HERE, Request(QUESTION, stop=many))
+        again = await lm.complete(HERE, Request(QUESTION, stop=many[-1:]))
+        assert server.kind == "vllm"
+    assert (first.text, first.stop) == (FIRST, "\n\n")
+    assert first.wire == (CUT,)
+    assert (again.text, again.wire) == (FIRST, ())
+
+
 async def test_log_probabilities_come_in_the_layout_of_completions() -> None:
     async with asked(vllm(Model())) as (lm, _):
         step = await lm.complete(HERE, Request(QUESTION, stop=("\n\n",), logprobs=2))

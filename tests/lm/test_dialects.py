@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from mctsr.errors import UsageError
 from mctsr.lm import faults, wire
 from mctsr.lm.address import read_address
+from mctsr.lm.asking.adapt import adapt
 from mctsr.lm.base import Completion, Usage
 from mctsr.lm.dialects import (
     Kind,
     Logical,
-    adapt,
     chat_body,
     encode,
     longest_reply,
@@ -277,6 +277,14 @@ def test_missing_usage_is_zero(usage: object) -> None:
 def test_cache_hits_are_found_under_their_other_name() -> None:
     usage = {"prompt_tokens": 5, "completion_tokens": 1, "prompt_cache_hit_tokens": 4}
     assert read_reply(reply({"content": "x"}, usage=usage)).usage.cached_tokens == 4
+    assert read_reply(reply({"content": "x"}, timings={"cache_n": 7})).usage == Usage(0, 0, 7)
+    assert read_reply(reply({"content": "x"}, usage={"cached_tokens": 6})).usage == Usage(0, 0, 6)
+
+
+@pytest.mark.parametrize(("told", "cached"), [(0, 0), (None, None), (True, None), (-1, None), ("3", None)])
+def test_no_cache_hits_are_another_thing_than_silence_about_them(told: object, cached: int | None) -> None:
+    usage = {"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": told}}
+    assert read_reply(reply({"content": "x"}, usage=usage)).usage == Usage(5, 0, cached)
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,28 @@ async def test_the_ids_of_a_turn_go_back_in_as_they_came_out() -> None:
     server = FakeServer(well(), extra=VLLM, more=fake_ways.vllm(model()))
     await examined(server)
     prompts = [body["prompt"] for path, body in server.posts if path == "/v1/completions"]
-    opened, gone_on = prompts[-2:]
+    # The last two look for the cache.
+    opened, gone_on = prompts[-4:-2]
     assert gone_on[: len(opened)] == opened
     assert len(gone_on) == len(opened) + 8
+
+
+async def test_a_cache_of_long_blocks_is_seen_by_a_long_prompt() -> None:
+    # vLLM on a CPU caches blocks of 128 tokens, and a short prompt sent twice was taken for no cache at all.
+    plain, known = fake_ways.vllm(model()), set[tuple[int, ...]]()
+
+    def complete(body: Body) -> tuple[int, Any]:
+        code, said = plain["/v1/completions"](body)
+        blocks = [tuple(body["prompt"][:end]) for end in range(128, len(body["prompt"]), 128)]
+        said["usage"]["prompt_tokens_details"] = {
+            "cached_tokens": 128 * sum(block in known for block in blocks)
+        }
+        known.update(blocks)
+        return code, said
+
+    found = await examined(FakeServer(well(), extra=VLLM, more={**plain, "/v1/completions": complete}))
+    counted = seen(found, "cached tokens")
+    assert (counted.state, counted.found[:8]) == ("good", "counted:"), counted
 
 
 async def test_no_more_than_some_twenty_requests_are_sent() -> None:

@@ -112,7 +112,8 @@ async def test_a_token_prm_scores_steps_on_every_server_that_takes_text(kind: st
     async with seated(server) as lm:
         sample = the_sample(await judge.judge(WHERE, 0, Caller(lm, PROMPTS, "p", 1)))
     assert sample.value == pytest.approx(0.75)
-    assert [body["prompt"].endswith(judge.tag) for _, body in server.posts] == [True]
+    asked = [body["prompt"] for path, body in server.posts if path != "/tokenize"]
+    assert [prompt.endswith(judge.tag) for prompt in asked] == [True]
 
 
 async def test_what_openais_server_would_refuse_is_not_sent() -> None:
@@ -275,3 +276,41 @@ async def test_the_real_llama_cpp_reads_text_without_a_template(llama_url: str) 
         assert len(found.tokens) == 1
         assert len(found.tokens[0].top) >= 20
         assert all(logprob <= 0 for _, logprob in found.tokens[0].top)
+
+
+# Exact labels
+
+
+def spelled(body: Body) -> tuple[int, Any]:
+    """Tokenize so that only two spellings of the labels are one token."""
+    ids = {"+": [27], " -": [731]}.get(body["prompt"], [5, 6])
+    return 200, {"tokens": ids, "count": len(ids)}
+
+
+async def test_vllm_is_asked_for_the_labels_that_are_one_token() -> None:
+    # Of the most likely tokens a server tells only so many, and some only five.
+    server = fake("vllm")
+    server.more["/tokenize"] = spelled
+    async with seated(server) as lm:
+        await TokenPrm().judge(WHERE, 0, Caller(lm, PROMPTS, "p", 1))
+    (asked,) = [body for path, body in server.posts if path == "/v1/completions"]
+    assert (asked["logprob_token_ids"], asked["logprobs"]) == ([27, 731], 20)
+    assert {body["prompt"] for path, body in server.posts if path == "/tokenize"} == {"+", " +", "-", " -"}
+
+
+async def test_a_judge_that_chats_asks_for_its_labels_too() -> None:
+    server = FakeServer(well(), **KINDS["vllm"], more={"/tokenize": lambda body: (200, {"tokens": [9]})})
+    async with seated(server) as lm:
+        await LlmJudge().judge(WHERE, 0, Caller(lm, PROMPTS, "p", 1))
+    assert server.bodies[0]["logprob_token_ids"] == [9]
+
+
+@pytest.mark.parametrize("kind", ["vllm", "sglang", "llama.cpp", "other"])
+async def test_where_labels_cannot_be_chosen_the_likeliest_tokens_do(kind: str) -> None:
+    server = fake(kind)
+    async with seated(server) as lm:
+        for _ in range(3):
+            await TokenPrm().judge(WHERE, 0, Caller(lm, PROMPTS, "p", 1))
+    assert not any("logprob_token_ids" in body for _, body in server.posts)
+    # An endpoint that is not there is not looked for again.
+    assert [path for path, _ in server.posts].count("/tokenize") == (kind == "vllm")

@@ -318,6 +318,55 @@ async def test_a_refused_schema_is_noted_only_where_one_was_asked_for() -> None:
     assert (first.wire, plain.wire) == (("dropped response_format",), ())
 
 
+@pytest.mark.parametrize(
+    ("role", "said"),
+    [("policy", "model and --base-url"), ("prm", r"address of the prm role \(--prm-base-url\)")],
+)
+async def test_a_refusal_names_the_address_of_the_role_that_was_asked(role: Any, said: str) -> None:
+    async with FakeServer(extra={"owned_by": "vllm"}) as fake, client(fake) as server:
+        await server.check()
+        fake.queue(status(404, "Not Found"))
+        seat = Seat(server, RoleOptions())
+        lm = Models(seat, prm=seat, gate=Gate(1))
+        with pytest.raises(Refused, match=said) as caught:
+            await lm.complete(HERE, Request(QUESTION.messages, role))
+    assert "serves for pooling" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Requested sample logprobs of 20, which is greater than max allowed: 5 (parameter=logprobs, value=20)",
+        "Invalid 'top_logprobs': integer above maximum value. Expected a value <= 5, but got 20 instead.",
+        "top_logprobs: Input should be less than or equal to 5",
+    ],
+)
+async def test_a_number_that_is_too_large_is_lowered_to_what_the_server_takes(words: str) -> None:
+    # A server with a limit of 5 was taken to give no log-probabilities at all.
+    many, own = Request(QUESTION.messages, logprobs=20), Request(QUESTION.messages, logprobs=0)
+    async with FakeServer() as fake, client(fake) as server:
+        lm = models(server)
+        fake.queue(status(400, words, param="logprobs"))
+        first = await lm.complete(HERE, many)
+        second = await lm.complete(HERE._replace(draft=1), many)
+        third = await lm.complete(HERE, own)
+    asked = [(body["logprobs"], body.get("top_logprobs")) for body in fake.bodies]
+    assert asked == [(True, 20), (True, 5), (True, 5), (True, None)]
+    assert [reply.wire for reply in (first, second, third)] == [("lowered top_logprobs to 5",)] * 2 + [()]
+
+
+async def test_a_number_that_is_still_too_large_when_lowered_is_dropped() -> None:
+    words = "logprobs are not for this model, at most 5 or otherwise"
+    async with FakeServer(refuses={"logprobs": words}) as fake, client(fake) as server:
+        reply = await models(server).complete(HERE, Request(QUESTION.messages, logprobs=20))
+    assert reply.wire == ("dropped logprobs", "lowered top_logprobs to 5")
+    assert [("logprobs" in body, body["top_logprobs"]) for body in fake.bodies] == [
+        (True, 20),
+        (True, 5),
+        (False, 5),
+    ]
+
+
 async def test_what_the_user_added_is_never_dropped() -> None:
     async with FakeServer(refuses={"top_k": "top_k is unknown"}) as fake, client(fake) as server:
         with pytest.raises(ServerError, match="top_k is unknown"):

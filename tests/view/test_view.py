@@ -218,6 +218,7 @@ def test_a_model_that_is_a_file_goes_by_its_last_part(name: str, short: str) -> 
 
 def test_ends_are_said_in_words_and_those_of_own_stoppers_as_they_are() -> None:
     assert ending("rollouts") == "all rollouts done"
+    assert ending("all finished") == "the whole population is finished"
     assert ending("my own reason") == "my own reason"
 
 

@@ -50,7 +50,7 @@ class ChatTokenPrm:
         reader = LabelReader(
             "chat_token_prm",
             self.labels,
-            lambda steps: label_request(self.turns(path.problem.text, steps)),
+            lambda steps: label_request(self.labels, self.turns(path.problem.text, steps)),
             self.aggregate,
         )
         return await reader.judge(steps_of(path), draft, llm)

@@ -122,7 +122,12 @@ class GenPrm:
             )
         turn += _OUTPUT
         request = replace(
-            request, begun=turn, temperature=0.0, max_tokens=_LABEL_TOKENS, logprobs=MOST_ALTERNATIVES
+            request,
+            begun=turn,
+            temperature=0.0,
+            max_tokens=_LABEL_TOKENS,
+            logprobs=MOST_ALTERNATIVES,
+            labels=YES_OR_NO.spellings,
         )
         reply = await call.llm.complete(request, part="gen_prm", draft=call.draft, sample=call.sample)
         found = YES_OR_NO.read(reply.tokens)

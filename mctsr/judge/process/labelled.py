@@ -4,7 +4,7 @@ Knows when a step must be asked about and what the reply is worth. The protocols
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from mctsr.caller import Caller, all_of
@@ -20,9 +20,10 @@ NO_MASS = 0.01
 """Mass of both labels together under which a model does not know them."""
 
 
-def label_request(messages: tuple[Message, ...] = (), begun: str = "") -> Request:
+def label_request(labels: Labels, messages: tuple[Message, ...] = (), begun: str = "") -> Request:
     """Return the request for one token and what could have stood there."""
-    return Request(messages, "prm", 0.0, begun=begun, max_tokens=1, logprobs=MOST_ALTERNATIVES)
+    request = Request(messages, "prm", 0.0, begun=begun, max_tokens=1, logprobs=MOST_ALTERNATIVES)
+    return replace(request, labels=labels.spellings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ class LabelReader:
     async def _score(self, steps: Sequence[Step], i: int, draft: int, llm: Caller) -> float | Unscored:
         if (before := steps[i].score) is not None:
             return before
-        completion = await llm.complete(self.request(steps[: i + 1]), part=self.part, draft=draft, sample=i)
+        request = self.request(steps[: i + 1])
+        completion = await llm.complete(request, part=self.part, draft=draft, sample=i)
         found = self.labels.read(completion.tokens)
         if not found.reason:
             return found.share
@@ -64,5 +66,6 @@ class LabelReader:
             allowed = (
                 f"a process reward model that says {self.labels.good!r} or {self.labels.bad!r} after a step"
             )
-            raise wrong_model(f"does not label steps ({found.reason})", allowed)
+            endpoint = "/chat/completions" if request.messages else "/completions"
+            raise wrong_model(f"does not label steps ({found.reason})", allowed, endpoint, self.part)
         return Unscored(found.reason)

@@ -19,6 +19,7 @@ from .wrong import counted, wrong_model
 
 MARK = "<extra_0>"
 SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
+ENDPOINT, PART = "/pooling", "qwen_prm"
 SLACK = 1e-3
 """How far beyond [0, 1] a server of low precision may round a probability."""
 
@@ -61,7 +62,7 @@ class QwenPrm:
         turns = [Message("system", self.system)] if self.system else []
         turns.append(Message("user", path.problem.text))
         turns.append(Message("assistant", "".join(text + self.mark for text in texts)))
-        pooled = await llm.pool(Pooling(tuple(turns)), part="qwen_prm", draft=draft)
+        pooled = await llm.pool(Pooling(tuple(turns)), part=PART, draft=draft)
         scores = _scores(pooled.rows, len(texts))
         return scores if isinstance(scores, Unscored) else verdict(scores, self.aggregate)
 
@@ -76,14 +77,16 @@ def _scores(rows: Sequence[Sequence[float]], steps: int) -> Unscored | tuple[flo
         widths = sorted({len(row) for row in rows})
         most = counted(widths[-1], "number")
         found = most if len(widths) == 1 else f"{widths[0]} to {most}"
-        raise wrong_model(f"gave rows of {found}, not 2", _ALLOWED)
+        raise wrong_model(f"gave rows of {found}, not 2", _ALLOWED, ENDPOINT, PART)
     if len(rows) != steps and (steps == 1 or len(rows) == 1):
-        raise wrong_model(f"gave {counted(len(rows), 'score')} for {counted(steps, 'step')}", _ALLOWED)
+        raise wrong_model(
+            f"gave {counted(len(rows), 'score')} for {counted(steps, 'step')}", _ALLOWED, ENDPOINT, PART
+        )
     if len(rows) != steps:
         return Unscored(f"wrong number of scores: {len(rows)} for {steps} steps")
     scores = tuple(float(row[1]) for row in rows)
     outside = [s for s in scores if math.isfinite(s) and not LOW - SLACK <= s <= HIGH + SLACK]
     if outside:
         worst = max(outside, key=lambda score: max(LOW - score, score - HIGH))
-        raise wrong_model(f"gave {worst!r} as a probability", _ALLOWED)
+        raise wrong_model(f"gave {worst!r} as a probability", _ALLOWED, ENDPOINT, PART)
     return tuple(min(max(s, LOW), HIGH) if math.isfinite(s) else s for s in scores)

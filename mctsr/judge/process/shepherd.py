@@ -55,7 +55,7 @@ class TokenPrm:
         reader = LabelReader(
             "token_prm",
             self.labels,
-            lambda steps: label_request(begun=self.text(path.problem.text, steps)),
+            lambda steps: label_request(self.labels, begun=self.text(path.problem.text, steps)),
             self.aggregate,
         )
         return await reader.judge(steps_of(path), draft, llm)

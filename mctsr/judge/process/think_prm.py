@@ -80,6 +80,7 @@ class ThinkPrm:
                 begun=self.suffix + thought + QUESTION,
                 max_tokens=1,
                 logprobs=MOST_ALTERNATIVES,
+                labels=YES_OR_NO.spellings,
             )
             answer = await llm.complete(asking, part="think_prm", draft=draft, sample=number)
         except ServerError as error:

@@ -4,19 +4,21 @@ One odd path gives no score and the search goes on; a model that can never answe
 before more is spent on it.
 """
 
-from mctsr.errors import UsageError, short
+from mctsr.errors import WrongModel, short
 
 
-def wrong_model(found: str, allowed: str, role: str = "prm") -> UsageError:
+def wrong_model(found: str, allowed: str, endpoint: str, part: str, role: str = "prm") -> WrongModel:
     """Return the error for a model of the wrong kind.
 
     Args:
         found: What it did.
         allowed: What to serve instead.
+        endpoint: The last part of the address at which it was asked.
+        part: Of the places of its calls.
         role: The role whose model and URL are meant.
     """
-    urls = f"--{role}-base-url and --{role}-model"
-    return UsageError(f"the model of the {role} role {short(found)}; serve {allowed} there (see {urls})")
+    where = f"it is asked at {endpoint}; see --{role}-base-url and --{role}-model"
+    return WrongModel(f"the model of the {role} role {short(found)}; serve {allowed} there ({where})", part)
 
 
 def counted(n: int, noun: str) -> str:

@@ -19,8 +19,9 @@ from mctsr.lm import faults, wire
 from mctsr.lm.address import Address
 from mctsr.lm.base import Pooled
 from mctsr.lm.connection import LONGEST_PAGE, Connection, Lost, Raw
-from mctsr.lm.dialects import RENAMES, Kind, R, adapt, encode, longest_reply, read
+from mctsr.lm.dialects import RENAMES, Kind, R, encode, longest_reply, read
 
+from .adapt import Change, adapt, lowered
 from .asked import ADVICE, Asked
 from .call import Again, Call, delay, failure
 
@@ -28,6 +29,7 @@ _log = logging.getLogger(__name__)
 
 _PROBE_SECONDS = 5.0
 _REMEMBERED = 512
+_ABSENT = {404, 405, 501}
 
 
 class _Written(NamedTuple):
@@ -57,8 +59,9 @@ class Sender:
         self._address = address
         self._max_retries = max_retries
         self._sleep = sleep
-        self._changes: dict[str, dict[str, str | None]] = {}
+        self._changes: dict[str, dict[str, Change]] = {}
         self._known: dict[bytes, Mapping[str, object]] = {}
+        self._absent: set[str] = set()
 
     def beside(self) -> "Sender":
         """Make the sender of another model of this server, which has learnt nothing yet."""
@@ -103,6 +106,8 @@ class Sender:
 
     async def fetch(self, url: str, body: Mapping[str, object]) -> Mapping[str, object]:
         """Return the reply to what always has the same reply; see `Door`."""
+        if url in self._absent:
+            raise ServerError(f"{url} is not there", status=404)
         key = url.encode() + wire.canonical(body)
         known = self._known.pop(key, None)
         if known is None:
@@ -117,6 +122,8 @@ class Sender:
             raw = await self._connection.post(url, encode(body)[0], LONGEST_PAGE)
         except Lost as error:
             raise Again(f"{url}: {error}", lost=error.dropped or error.unreachable) from error
+        if raw.status in _ABSENT:
+            self._absent.add(url)
         if raw.status >= 300:
             fault = faults.read_fault(raw.status, raw.body)
             hidden = fault._replace(message=self._connection.hide(fault.message))
@@ -153,7 +160,8 @@ class Sender:
                 return _stamped(result, seconds, call.tries - 1, (*sent.notes, *result.wire))
             if faults.judge(result) == "overload":
                 slot.overloaded()
-        if not self._learn(asked.url, result, sent.body.keys() - asked.kept):
+        optional = {name: value for name, value in sent.body.items() if name not in asked.kept}
+        if not self._learn(asked.url, result, optional):
             unfit = asked.unfit and asked.unfit.search(result.message)
             raise failure(result, raw, self.base, asked.advice, hopeless=bool(unfit))
         return None
@@ -177,13 +185,21 @@ class Sender:
         call.spared = True
         return await self._post(call, url, payload, longest)
 
-    def _learn(self, url: str, fault: faults.Fault, optional: set[str]) -> bool:
-        """Remember the field that a fault is about, for every later call; False when there is none."""
+    def _learn(self, url: str, fault: faults.Fault, optional: Mapping[str, object]) -> bool:
+        """Remember the field that a fault is about, for every later call; False when there is none.
+
+        A number that is too large is lowered to what the server says it takes; all else is renamed or left out.
+        """
         if faults.judge(fault) != "final":
             return False
-        name, changes = faults.blamed_field(fault, optional), self._changes.setdefault(url, {})
+        name, changes = faults.blamed_field(fault, optional.keys()), self._changes.setdefault(url, {})
         if name is None or RENAMES.get(name) in changes:
             return False
+        if found := lowered(fault, name, optional):
+            if found[0] not in changes:
+                _log.warning("%s takes %s up to %d: %s", self.base, *found, fault.message)
+            changes[found[0]] = found[1]
+            return True
         if name not in changes:
             _log.warning("%s does not take %s: %s", self.base, name, fault.message)
         changes[name] = RENAMES.get(name)

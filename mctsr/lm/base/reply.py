@@ -11,23 +11,35 @@ Finish = Literal["stop", "length", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the server counted them."""
+    """Tokens as the server counted them.
+
+    Attributes:
+        prompt_tokens: Read.
+        completion_tokens: Written.
+        cached_tokens: Those of `prompt_tokens` that its prefix cache held; None where it does not tell. A sum is
+            over what was told: some servers are silent about the calls that found nothing (vLLM), so that silence
+            beside a number means zero.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cached_tokens: int = 0
+    cached_tokens: int | None = None
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
-            self.cached_tokens + other.cached_tokens,
+            _told(self.cached_tokens, other.cached_tokens),
         )
 
     @property
     def total_tokens(self) -> int:
         """Prompt and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
+
+
+def _told(first: int | None, second: int | None) -> int | None:
+    return second if first is None else first if second is None else first + second
 
 
 class Token(NamedTuple):

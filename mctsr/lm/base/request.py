@@ -59,6 +59,7 @@ class Request:
         stop: Strings that end the reply; the one that was hit stays at the end of its text.
         max_tokens: Longest reply in tokens, > 0, where that is less than the role's limit.
         logprobs: How many alternatives to report a token, >= 0; None reports no log-probabilities.
+        labels: Words to report instead, however unlikely, where the server can and each is one token.
     """
 
     messages: tuple[Message, ...]
@@ -70,6 +71,7 @@ class Request:
     stop: tuple[str, ...] = ()
     max_tokens: int | None = None
     logprobs: int | None = None
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

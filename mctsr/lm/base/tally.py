@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from mctsr.errors import ServerError
 
 from .reply import Completion, Pooled, Usage
+from .request import Role
 
 
 @dataclass(slots=True)
@@ -21,6 +22,7 @@ class Tally:
         empty: Replies without text.
         wire: What had to be changed for the servers.
         reasked: Those of `calls` that asked again because nothing could be read in the reply before.
+        roles: The parts of `usage` whose role is known, in the order of their names.
     """
 
     calls: int = 0
@@ -32,12 +34,15 @@ class Tally:
     empty: int = 0
     wire: frozenset[str] = frozenset()
     reasked: int = 0
+    roles: dict[Role, Usage] = field(default_factory=dict)
 
-    def count(self, completion: Completion | Pooled, *, attempt: int = 0) -> None:
-        """Add one completion or row of scores; `attempt` is that of its place."""
+    def count(self, completion: Completion | Pooled, *, attempt: int = 0, role: Role | None = None) -> None:
+        """Add one completion or row of scores; `attempt` is that of its place, `role` whose call it was."""
         self.calls += 1
         self.reasked += attempt > 0
         self.usage += completion.usage
+        if role is not None:
+            self._share(role, completion.usage)
         self.seconds += completion.seconds
         self.retried += completion.retries
         if isinstance(completion, Completion):
@@ -67,3 +72,12 @@ class Tally:
         self.empty += other.empty
         self.wire |= other.wire
         self.reasked += other.reasked
+        for role, usage in other.roles.items():
+            self._share(role, usage)
+
+    def _share(self, role: Role, usage: Usage) -> None:
+        if role in self.roles:
+            self.roles[role] += usage
+        else:
+            # In the order of their names: that of arrival is chance.
+            self.roles = dict(sorted([*self.roles.items(), (role, usage)], key=lambda part: part[0]))

@@ -76,20 +76,17 @@ def read_native(data: object) -> Completion:
     if not isinstance(data, Mapping) or not isinstance(data.get("content"), str):
         raise Malformed("the reply holds no content")
     text, replaced = wire.clean(data["content"])
-    end, timings, ids = data.get("stop_type"), data.get("timings"), ids_of(data.get("tokens"))
+    end, ids = data.get("stop_type"), ids_of(data.get("tokens"))
     if end == "eos" and len(ids) == data.get("tokens_predicted"):
         ids = ids[:-1]  # the id that ended the turn has no text
-    usage = usage_of(
-        {
-            "prompt_tokens": data.get("tokens_evaluated"),
-            "completion_tokens": data.get("tokens_predicted"),
-            "prompt_cache_hit_tokens": timings.get("cache_n") if isinstance(timings, Mapping) else None,
-        }
-    )
+    counts = {
+        "prompt_tokens": data.get("tokens_evaluated"),
+        "completion_tokens": data.get("tokens_predicted"),
+    }
     return Completion(
         text=text,
         finish=_FINISH.get(end, "other"),
-        usage=usage,
+        usage=usage_of(counts, data.get("timings")),
         wire=(surrogates(replaced, "reply"),) if replaced else (),
         stop=str(data.get("stopping_word") or "") if end == "word" else "" if end == "eos" else None,
         ids=ids,

@@ -5,7 +5,7 @@ Knows: what shows that a turn went on. Does not know: the ways themselves (`lm.c
 
 from collections.abc import Sequence
 
-from mctsr.errors import shown
+from mctsr.errors import ContextOverflow, shown
 from mctsr.lm.base import Completion
 from mctsr.lm.continuing.trial import BEGUN, goes_on
 
@@ -17,6 +17,9 @@ _BY = "continued by "
 _QUOTED = "quoted"
 _TOKEN_IDS = "token ids"
 _OPENED, _MORE = 8, 6
+_TIMES = 12
+"""Repetitions of the question that are longer than the blocks of any usual cache; vLLM on a CPU has 128 tokens."""
+
 _EXACT = frozenset({"prefill", "token_ids"})
 
 
@@ -41,7 +44,7 @@ async def ids(bench: Bench) -> Sequence[Finding]:
     if not first.text.strip():
         return [silent("ids in = ids out")]
     second = await bench.ask("ids", COUNT, begun=first.text, begun_ids=first.ids, max_tokens=_MORE, sample=1)
-    return [_same(first, second), _cached(second)]
+    return [_same(first, second), await _cached(bench, second)]
 
 
 def way_of(reply: Completion) -> str:
@@ -65,8 +68,16 @@ def _same(first: Completion, second: Completion) -> Finding:
     return Finding("ids in = ids out", f"not the same: {words}", "weak", means)
 
 
-def _cached(second: Completion) -> Finding:
-    cached, prompt = second.usage.cached_tokens, second.usage.prompt_tokens
+async def _cached(bench: Bench, again: Completion) -> Finding:
+    """Look for cached tokens in a prompt that was sent before, and if there are none, in a longer one sent twice."""
+    if not again.usage.cached_tokens:
+        long = "\n\n".join([COUNT] * _TIMES)
+        try:
+            for sample in range(2):
+                again = await bench.ask("cache", long, stop=(NEVER,), max_tokens=1, sample=sample)
+        except ContextOverflow:
+            pass  # what was seen of the short one stands
+    cached, prompt = again.usage.cached_tokens, again.usage.prompt_tokens
     if cached:
         return Finding("cached tokens", f"counted: {cached} of {prompt} prompt tokens")
     means = "the hit rate of the prefix cache cannot be reported (vLLM: --enable-prompt-tokens-details)"

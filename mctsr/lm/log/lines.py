@@ -7,7 +7,7 @@ Does not know: the file, or what the lines mean for a search.
 from typing import Literal, NotRequired, TypedDict
 
 from mctsr.errors import ContextOverflow, ServerError
-from mctsr.lm.base import Completion, Finish, Pooled, Tally, Token, Usage
+from mctsr.lm.base import Completion, Finish, Pooled, Role, Tally, Token, Usage
 
 
 class UsageLine(TypedDict):
@@ -15,7 +15,7 @@ class UsageLine(TypedDict):
 
     prompt_tokens: int
     completion_tokens: int
-    cached_tokens: int
+    cached_tokens: int | None
 
 
 class SentLine(TypedDict):
@@ -79,6 +79,7 @@ class ChargedLine(TypedDict):
     empty: int
     wire: list[str]
     reasked: int
+    roles: NotRequired[dict[Role, UsageLine]]
 
 
 class DecisionLine(TypedDict):
@@ -96,7 +97,7 @@ Line = SentLine | EndLine | DecisionLine
 
 def charged_of(tally: Tally) -> ChargedLine:
     """Write down what calls had cost."""
-    return {
+    line: ChargedLine = {
         "calls": tally.calls,
         "usage": _usage_line(tally.usage),
         "seconds": tally.seconds,
@@ -107,6 +108,9 @@ def charged_of(tally: Tally) -> ChargedLine:
         "wire": sorted(tally.wire),
         "reasked": tally.reasked,
     }
+    if tally.roles:
+        line["roles"] = {role: _usage_line(usage) for role, usage in tally.roles.items()}
+    return line
 
 
 def tally_of(line: ChargedLine) -> Tally:
@@ -121,6 +125,7 @@ def tally_of(line: ChargedLine) -> Tally:
         empty=line["empty"],
         wire=frozenset(line["wire"]),
         reasked=line["reasked"],
+        roles={role: _usage(usage) for role, usage in line.get("roles", {}).items()},
     )
 
 

@@ -38,18 +38,33 @@ def finish_of(reason: object) -> Finish:
     return "stop" if word in _STOP else "length" if word in _LENGTH else "other"
 
 
-def usage_of(usage: object) -> Usage:
-    """Read the counts of tokens; zero where there is none."""
-    if not isinstance(usage, Mapping):
-        return Usage()
-    details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
-    found = (
-        usage.get("prompt_tokens"),
-        usage.get("completion_tokens"),
-        usage.get("prompt_cache_hit_tokens") if cached is None else cached,
+def usage_of(usage: object, timings: object = None) -> Usage:
+    """Read the counts of tokens: zero where there is none, but for cached ones, of which silence says nothing.
+
+    Args:
+        usage: As servers of the OpenAI kind count; cached tokens have one of three names.
+        timings: llama.cpp's own, which older builds alone count them in.
+    """
+    counts = usage if isinstance(usage, Mapping) else {}
+    details = counts.get("prompt_tokens_details")
+    places = (
+        (details, "cached_tokens"),
+        (counts, "prompt_cache_hit_tokens"),
+        (counts, "cached_tokens"),
+        (timings, "cache_n"),
     )
-    return Usage(*(int(n) if isinstance(n, int | float) and 0 < n < 1e15 else 0 for n in found))
+    told = (_count(place.get(name)) for place, name in places if isinstance(place, Mapping))
+    cached = next((count for count in told if count is not None), None)
+    return Usage(
+        _count(counts.get("prompt_tokens")) or 0, _count(counts.get("completion_tokens")) or 0, cached
+    )
+
+
+def _count(value: object) -> int | None:
+    """Read a count; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value < 1e15 else None
 
 
 def ids_of(value: object) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from mctsr.recipe import Recipe
 from mctsr.recipes.stepping import Choice, answerer, check_groups, growth
 from mctsr.select.frontier import Frontier
 from mctsr.select.population import Beams
-from mctsr.stop import never
+from mctsr.stop import all_finished
 
 
 def beam(
@@ -52,4 +52,4 @@ def beam(
         temperature=temperature,
     )
     survive = Frontier(n, Beams(m), opened=1)
-    return Recipe(expander, scorer, survive, OwnValue(), never(), answerer(answer, scorer))
+    return Recipe(expander, scorer, survive, OwnValue(), all_finished(), answerer(answer, scorer))

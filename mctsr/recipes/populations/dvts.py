@@ -6,7 +6,7 @@ from mctsr.recipe import Recipe
 from mctsr.recipes.stepping import check_groups, growth
 from mctsr.select.frontier import Frontier
 from mctsr.select.population import Subtrees
-from mctsr.stop import never
+from mctsr.stop import all_finished
 from mctsr.tree import Tree
 
 
@@ -52,7 +52,7 @@ def dvts(
         temperature=temperature,
     )
     vote = weighted_vote(scorer.low, scorer.high, last_siblings)
-    return Recipe(expander, scorer, Frontier(n, Subtrees(m), opened=1), OwnValue(), never(), vote)
+    return Recipe(expander, scorer, Frontier(n, Subtrees(m), opened=1), OwnValue(), all_finished(), vote)
 
 
 def last_siblings(tree: Tree) -> list[int]:

@@ -8,7 +8,7 @@ from mctsr.recipe import Recipe
 from mctsr.recipes.stepping import Choice, answerer, growth
 from mctsr.select.frontier import Frontier
 from mctsr.select.particles import Particles, Weight
-from mctsr.stop import never
+from mctsr.stop import all_finished
 
 
 def particle_filter(
@@ -72,4 +72,4 @@ def particle_filter(
     )
     weight = Weight(weights, weight_temperature, scorer.low, scorer.high, hottest=hottest, until=cooling)
     survive = Frontier(n, Particles(weight, resampling), opened=1)
-    return Recipe(expander, scorer, survive, OwnValue(), never(), answerer(answer, scorer))
+    return Recipe(expander, scorer, survive, OwnValue(), all_finished(), answerer(answer, scorer))

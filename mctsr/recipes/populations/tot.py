@@ -9,7 +9,7 @@ from mctsr.recipe import Recipe
 from mctsr.recipes.stepping import check_counts
 from mctsr.select.frontier import Frontier
 from mctsr.select.population import Beams
-from mctsr.stop import never
+from mctsr.stop import all_finished
 
 
 def tot(
@@ -50,4 +50,4 @@ def tot(
     )
     judge = LlmJudge(samples=votes, labels=False, temperature=temperature)
     selector = Frontier(breadth * children, Beams(children), opened=1)
-    return Recipe(expander, judge, selector, OwnValue(), never(), best_finalist)
+    return Recipe(expander, judge, selector, OwnValue(), all_finished(), best_finalist)

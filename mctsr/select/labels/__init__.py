@@ -1,0 +1,1 @@
+"""Selectors that look for labels rather than for answers."""

@@ -1,0 +1,1 @@
+"""Selectors whose iteration takes more than one ask."""

@@ -69,7 +69,8 @@ def test_a_recipe_that_was_not_asked_to_may_not_look(tmp_path: Path, name: str) 
 
 
 def test_problems_without_a_known_answer_are_named_before_anything_begins(tmp_path: Path) -> None:
-    rows = [*sums(2), {"id": "open", "question": "What is 4 and 2?"}]
+    rows = sums(2)
+    rows.append({"id": "open", "question": "What is 4 and 2?"})
     wanted = settings(recipe="own.py:labels", arguments={"uses_gold": "true"})
     with pytest.raises(RecipeError, match="1 of 3 problems have no known answer, such as 'open'"):
         plan(wanted, write_jsonl(tmp_path / "sums.jsonl", rows))

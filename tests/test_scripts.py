@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.served import served
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -43,3 +45,27 @@ def test_the_core_benchmark_measures_a_step_and_a_call() -> None:
     assert all(" us of CPU a call" in line for line in shares)
     # Targets are told, not tested: they depend on the machine.
     assert ("targets missed" in done.stdout) == (done.returncode == 1)
+
+
+def test_the_benchmark_of_labels_compares_what_is_exported_with_the_truth() -> None:
+    done = ran("bench_labels", "--problems", "3", "--only", "agentprm")
+    assert done.returncode == 0, done.stderr
+    known, without = [line.split() for line in done.stdout.splitlines() if line.startswith("agentprm ")]
+    assert (known[1], without[1]) == ("known", "not")
+    assert float(known[2]) < float(without[2]), "without known answers a judge is asked for each end"
+    assert 0.5 < float(known[7]) <= 1.0
+    assert known[3:7] != without[3:7] or known[7] != without[7]
+
+
+def test_all_recipes_are_tried_on_a_server_and_what_does_not_do_its_work_is_named() -> None:
+    # The reply holds no score, so that the recipe which needs one has nothing to choose by.
+    with served() as server:
+        done = ran(
+            "all_recipes", "--base-url", server.url, "--only", "self-consistency", "best-of-n", "nonsense"
+        )
+    rows = {words[0]: words for line in done.stdout.splitlines()[1:4] if (words := line.split())}
+    assert rows["self-consistency"][1:8] == ["none", "4", rows["self-consistency"][3], "4", "0", "0", "4"]
+    assert done.returncode == 1
+    assert "best-of-n: nothing was scored" in done.stdout
+    assert "nonsense: error: no recipe 'nonsense'" in done.stdout
+    assert "1 of 3 recipes did their work" in done.stdout

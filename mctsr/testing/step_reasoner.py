@@ -99,7 +99,15 @@ class SimulatedSteps:
         return frozenset({"steps", "prefill", "logprobs"} | ({"prm", "pooling"} if self._scores else set()))
 
     async def complete(self, place: Place, request: Request) -> Completion:
-        """Return the reasoner's reply; words count as tokens."""
+        """Return the reasoner's reply."""
+        return self.reply(place, request)
+
+    async def pool(self, place: Place, pooling: Pooling) -> Pooled:
+        """Return a row for each step; raises what `score` does."""
+        return self.score(place, pooling)
+
+    def reply(self, place: Place, request: Request) -> Completion:
+        """Return the reasoner's reply at once; words count as tokens."""
         messages = [*request.messages]
         if request.begun:
             messages.append(Message("assistant", request.begun))
@@ -108,8 +116,8 @@ class SimulatedSteps:
         top = () if request.logprobs is None or said.p_yes is None else (label(said.p_yes),)
         return Completion(said.text + said.stop, usage=usage, stop=said.stop, tokens=top)
 
-    async def pool(self, place: Place, pooling: Pooling) -> Pooled:
-        """Return a row for each step.
+    def score(self, place: Place, pooling: Pooling) -> Pooled:
+        """Return a row for each step at once.
 
         Raises:
             UsageError: There is no reward model.

@@ -10,7 +10,7 @@ from mctsr.view.words import counted, short_model
 
 from .options import Json
 from .runs import RUNS, RunsDir, interval, open_run
-from .screen.render import DOUBT, QUIET, STRONG, Column, Line, Screen, Span, number, one_line, percent
+from .screen.render import BAD, DOUBT, QUIET, STRONG, Column, Line, Screen, Span, number, one_line, percent
 
 if TYPE_CHECKING:
     from mctsr.report.compare import Comparison, Side
@@ -86,13 +86,20 @@ def _scores(screen: Screen, found: "Comparison") -> None:
     ]
     rows.append(["failed", *(number(side.failed) for side in found.runs)])
     screen.table(columns, rows)
+    if told := [score for scores in by_rule for score in scores if score.no_test]:
+        screen.line(Span(f"* {told[0].note}", BAD), wrap=True)
     for score, *_ in by_rule:
-        if score.note:
+        if score.note and not score.no_test:
             screen.line(Span(f"{score.name}: {score.note}", QUIET), wrap=True)
 
 
 def _score(score: "Score") -> str:
-    return f"{score.correct} = {percent(score.share)} ({interval(score.low, score.high)})"
+    return f"{score.correct} = {percent(score.share)} ({interval(score.low, score.high)}){_mark(score)}"
+
+
+def _mark(*scores: "Score") -> str:
+    """Return the mark of scores that are no test results, or of their difference."""
+    return " *" if any(score.no_test for score in scores) else ""
 
 
 def _differences(screen: Screen, found: "Comparison") -> None:
@@ -104,15 +111,16 @@ def _differences(screen: Screen, found: "Comparison") -> None:
     ]
     rows: list[Line] = []
     for side, each in zip(found.runs[1:], found.paired, strict=True):
+        told = [_mark(*scores) for scores in zip(found.runs[0].scores, side.scores, strict=True)]
         rows += [
             [
-                f"{side.label} - {found.runs[0].label}",
+                f"{side.label} - {found.runs[0].label}{mark}",
                 Span(pair.rule, STRONG if pair.rule == "selected" else ""),
                 *_difference(pair),
                 number(len(pair.gained)),
                 number(len(pair.lost)),
             ]
-            for pair in each
+            for pair, mark in zip(each, told, strict=True)
         ]
     screen.table(columns, rows)
     for side, each in zip(found.runs[1:], found.paired, strict=True):
@@ -165,7 +173,7 @@ def _costs(screen: Screen, found: "Comparison") -> None:
 def _curves(screen: Screen, found: "Comparison") -> None:
     """Write how often each run is right after so many tokens of each problem."""
     drawn = [(side, side.curve) for side in found.runs if side.curve]
-    columns = [Column("selected right after tokens a problem", right=True, least=12)]
+    columns = [Column("selected right after tokens a problem", right=True, least=16, folds=True)]
     columns += [Column(side.label, right=True) for side, _ in drawn]
     rows: list[Line] = [
         [f"{points[0].tokens:,}", *(f"{percent(p.share)} ({interval(p.low, p.high)})" for p in points)]

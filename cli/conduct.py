@@ -1,4 +1,4 @@
-"""Conducting a run from the first call to the exit code: display, signals, what is said at the end.
+"""Conducting a run from the first call to the exit code: display, what is said at the end.
 
 Knows: when a run counts as failed, and where its result is printed. Does not know: where settings come from.
 Loads the whole library, so commands import it when they need it.
@@ -8,15 +8,13 @@ import asyncio
 import errno
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from types import FrameType
 from typing import NamedTuple
 
 from mctsr.batch import Plan, Summary, run_record, solve
-from mctsr.errors import RunError, ServerError, shown, user_path
+from mctsr.errors import MctsrError, RunError, UsageError, brief, shown, user_path
 from mctsr.lm.connect import Connected, Found, Keys, connect
 from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.report import report
@@ -31,8 +29,9 @@ from mctsr.view.words import counted, short_model
 from .report import draw_report
 from .screen.live import Watch, telling
 from .screen.render import Screen, one_line, talk
+from .screen.stopping import SIGNALLED, interruptible
 
-DONE, FAILED, SIGNALLED = 0, 1, 128
+DONE, FAILED, USAGE = 0, 1, 2
 _NAME_BYTES, _LONGEST_NAME = 160, 255
 
 Opening = Callable[[Connected], RunWriter]
@@ -96,15 +95,15 @@ def conduct(plan: Plan, folder: Path, keys: Keys, opening: Opening, way: Way) ->
     signals: list[int] = []
     try:
         with Watch(way.display) as watch:
-            summary = asyncio.run(_solve(plan, keys, opening, watch, signals))
+            error = asyncio.run(_solve(plan, keys, opening, watch, signals))
     except asyncio.CancelledError:
         begun = (folder / RUN).exists()
         talk(f"interrupted; {f'go on with: mctsr resume {folder}' if begun else 'nothing was begun'}")
         return SIGNALLED + (signals[0] if signals else signal.SIGINT)
-    return finish(plan, folder, way, summary.error)
+    return finish(plan, folder, way, error)
 
 
-def finish(plan: Plan, folder: Path, way: Way, error: ServerError | None = None) -> int:
+def finish(plan: Plan, folder: Path, way: Way, error: MctsrError | None = None) -> int:
     """Print what a run came to, say what can be done next, and return the exit code.
 
     Args:
@@ -123,11 +122,14 @@ def finish(plan: Plan, folder: Path, way: Way, error: ServerError | None = None)
         talk(f"error: {reason}")
     if not way.quiet:
         _say_next(run, again=bool(failed or error))
-    return FAILED if reason else DONE
+    return USAGE if isinstance(error, UsageError) else FAILED if reason else DONE
 
 
-async def _solve(plan: Plan, keys: Keys, opening: Opening, watch: Watch, signals: list[int]) -> Summary:
-    with _interruptible(watch, signals), telling(watch):
+async def _solve(
+    plan: Plan, keys: Keys, opening: Opening, watch: Watch, signals: list[int]
+) -> MctsrError | None:
+    """Solve, and return what ended the run before its last problem; before it is begun, that is raised."""
+    with interruptible(watch, signals), telling(watch):
         settings = plan.settings
         roles = [role for role in (settings.policy, settings.judge, settings.prm) if role]
         watch.phase(
@@ -139,7 +141,15 @@ async def _solve(plan: Plan, keys: Keys, opening: Opening, watch: Watch, signals
             overheard = connected._replace(models=Overheard(connected.models, watch))
             with opening(connected) as writer:
                 _begin(plan, writer, connected, watch)
-                return await solve(plan, writer, overheard, watch)
+                return await _ended(solve(plan, writer, overheard, watch))
+
+
+async def _ended(solving: Awaitable[Summary]) -> MctsrError | None:
+    """Wait for a run that is begun: what ends it from now on leaves something to go on with."""
+    try:
+        return (await solving).error
+    except UsageError as error:
+        return error
 
 
 def _begin(plan: Plan, writer: RunWriter, connected: Connected, watch: Watch) -> None:
@@ -161,41 +171,6 @@ def _begin(plan: Plan, writer: RunWriter, connected: Connected, watch: Watch) ->
 
 def _where(found: Found) -> str:
     return "on a server started here" if found.base_url == EMBEDDED else f"at {found.base_url}"
-
-
-@contextmanager
-def _interruptible(watch: Watch, signals: list[int]) -> Iterator[None]:
-    """Let the first Ctrl-C or SIGTERM cancel the current task, and a Ctrl-C after that end the process at once.
-
-    Another SIGTERM changes nothing, also afterwards: `timeout` sends one to the process and one to its group.
-
-    Args:
-        watch: Says that the run is stopping.
-        signals: Receives the number of each signal that came.
-    """
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        signals.append(number)
-        if len(signals) == 1:
-            loop.call_soon_threadsafe(task.cancel)
-            more = "press Ctrl-C again" if number == signal.SIGINT else "SIGTERM came; press Ctrl-C"
-            loop.call_soon_threadsafe(watch.say, f"stopping; {more} to end at once")
-        elif number == signal.SIGINT:
-            watch.abandon()
-            os._exit(SIGNALLED + number)
-
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number in heard:
-            ended = signals and number == signal.SIGTERM
-            signal.signal(number, signal.SIG_IGN if ended else before[number])
 
 
 def _print_result(plan: Plan, run: Run, way: Way) -> None:
@@ -227,12 +202,14 @@ def _answer(run: Run, result: ResultRecord) -> str:
 
 
 def _reason(
-    plan: Plan, results: list[ResultRecord], failed: list[ResultRecord], error: ServerError | None
+    plan: Plan, results: list[ResultRecord], failed: list[ResultRecord], error: MctsrError | None
 ) -> str:
     """Say why the run counts as failed; "" when it does not."""
     if error is not None:
         left = len(plan.problems) - len(results)
-        return f"{error} ({left} of {counted(len(plan.problems), 'problem')} not finished)"
+        return (
+            f"{brief(one_line(str(error)))} ({left} of {counted(len(plan.problems), 'problem')} not finished)"
+        )
     n, allowed = len(failed), plan.settings.fail_on_error
     if n == len(plan.problems):
         why = dict.fromkeys(one_line(result["stopped"]) for result in failed)

@@ -180,13 +180,6 @@ def settings_given(context: typer.Context) -> dict[str, tuple[object, str]]:
     return found
 
 
-def spelt(value: object) -> str:
-    """Write a setting's value in words."""
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value)) or "-"
-    return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def closest(given: str, allowed: Collection[str]) -> str:
     """Word what was probably meant, and what is allowed."""
     from difflib import get_close_matches

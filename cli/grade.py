@@ -90,7 +90,7 @@ def _grade_run(found: "Run", data: str | None, grader: "Grader", *, json: bool) 
         screen.json({"selected": told, "changes": [change._asdict() for change in changes]})
         return
     if changes:
-        columns = [Column("problem"), Column("answer", least=10), Column("before"), Column("now")]
+        columns = [Column("problem", least=12), Column("answer", least=10), Column("before"), Column("now")]
         screen.table(columns, _rows(changes))
         screen.line()
     screen.line(f"{counted(len(changes), 'verdict') if changes else 'no verdicts'} changed")

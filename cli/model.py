@@ -33,7 +33,7 @@ def list_(json: Json = False) -> None:
     if json:
         screen.json([{"name": m.name, "path": str(m.path), "bytes": m.bytes} for m in found])
     elif found:
-        columns = [Column("--model"), Column("MB", right=True), Column("file")]
+        columns = [Column("--model"), Column("MB", right=True), Column("file", least=20, folds=True)]
         screen.table(columns, [[m.name, number(m.bytes / 1e6, 0), str(m.path)] for m in found])
     else:
         talk("no model on this machine; fetch the default one with: mctsr model get")

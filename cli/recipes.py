@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, TypedDict
 
 import typer
@@ -10,9 +10,20 @@ import typer
 from mctsr.errors import RecipeError, named, shown
 
 from .options import Json
-from .screen.render import Column, Screen, Span
+from .screen.render import HEAD, STRONG, Column, Line, Screen, Span, layout
 
 _PAPER = re.compile(r"arXiv:\d{4}\.\d{4,5}")
+_FAMILY = re.compile(r"mctsr\.recipes\.(\w+)\.")
+_FAMILIES = {
+    "sampling": "independent answers",
+    "refine": "answers that are refined",
+    "steps": "trees of steps, grown one node at a time",
+    "populations": "populations of partial solutions, grown all at once",
+    "labels": "trees for training data: how well each step goes on",
+    "": "of other packages",
+}
+_LINE = 60
+"""Cells of a description that go on a line of a narrow terminal, beside the longest name."""
 
 
 class Argument(TypedDict):
@@ -25,9 +36,10 @@ class Argument(TypedDict):
 
 
 class Entry(TypedDict):
-    """A recipe as people and programs are told of it; `source` is where its function is."""
+    """A recipe as people and programs are told of it; `source` is where its function is, `family` "" for others'."""
 
     name: str
+    family: str
     description: str
     paper: str | None
     source: str
@@ -65,8 +77,39 @@ def recipes(
     if json:
         screen.json(entries)
         return
-    columns = [Column("recipe"), Column("what it is", least=30), Column("function", least=20)]
-    screen.table(columns, [[Span(e["name"], "bold"), e["description"], e["source"]] for e in entries])
+    _show_all(screen, entries)
+
+
+def _show_all(screen: Screen, entries: Sequence[Entry]) -> None:
+    """List the recipes by family; after whom each is, and where, only where there is room."""
+    columns = [
+        Column("recipe"),
+        Column("what it is", least=_LINE, folds=True),
+        Column("after", spare=True),
+        Column("function", spare=True),
+    ]
+    families = [family for family in _FAMILIES if any(e["family"] == family for e in entries)]
+    ordered = [entry for family in families for entry in entries if entry["family"] == family]
+    laid = layout(columns, [_row(entry) for entry in ordered], screen.width)
+    for line in laid.heading:
+        screen.line(*line)
+    for family in families:
+        screen.line()
+        screen.line(Span(_FAMILIES[family], HEAD))
+        for entry, row in zip(ordered, laid.rows, strict=True):
+            for line in row if entry["family"] == family else ():
+                screen.line(*line)
+    if laid.gone:
+        screen.line()
+        screen.line(Span("mctsr recipes NAME says after whom one is, what it costs, and its arguments", HEAD))
+
+
+def _row(entry: Entry) -> Line:
+    what, dot, after = entry["description"].partition(". ")
+    name = Span(entry["name"], STRONG)
+    if entry["family"] and dot:
+        return [name, f"{what}.", after, entry["source"]]
+    return [name, entry["description"], "", entry["source"]]
 
 
 def _show_rules(screen: Screen, name: str | None, *, json: bool) -> None:
@@ -87,8 +130,8 @@ def _show_rules(screen: Screen, name: str | None, *, json: bool) -> None:
         columns = [
             Column("kind"),
             Column("rule"),
-            Column("what it does", least=30),
-            Column("source", least=30),
+            Column("what it does", least=24, folds=True),
+            Column("source", least=16, folds=True),
         ]
         screen.table(columns, [[r.kind, Span(r.name, "bold"), r.formula, r.source] for r in found])
 
@@ -103,11 +146,30 @@ def _show_one(screen: Screen, name: str, source: str, *, json: bool) -> None:
         return
     screen.line(Span(name, "bold"), "  ", Span(source, "dim"))
     screen.line()
-    screen.text(text)
+    for indent, paragraph in _paragraphs(text) if screen.width else [("", text)]:
+        screen.text(paragraph, indent=indent)
     if entry["arguments"]:
         screen.line()
         columns = [Column("-s argument"), Column("type"), Column("default")]
         screen.table(columns, [[a["name"], a["type"], _default(a)] for a in entry["arguments"]])
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
+    """Join the lines of each paragraph, and of each argument, so that a terminal wraps them anew."""
+    joined = list[str]()
+    for line in text.splitlines():
+        goes_on = joined and line.strip() and joined[-1] and not joined[-1].endswith(("Args:", "::"))
+        deeper = joined and _depth(line) > _depth(joined[-1])
+        if goes_on and (deeper or _depth(line) == _depth(joined[-1]) == 0):
+            joined[-1] += f" {line.strip()}"
+        else:
+            joined.append(line)
+    for line in joined:
+        yield line[: _depth(line)], line.strip()
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _listed(name: str, source: str) -> Entry:
@@ -118,7 +180,12 @@ def _listed(name: str, source: str) -> Entry:
         return _entry(name, source, find(name))
     except RecipeError as error:
         return Entry(
-            name=name, description=f"cannot be used: {error}", paper=None, source=source, arguments=[]
+            name=name,
+            family="",
+            description=f"cannot be used: {error}",
+            paper=None,
+            source=source,
+            arguments=[],
         )
 
 
@@ -127,11 +194,17 @@ def _entry(name: str, source: str, function: Callable[..., object]) -> Entry:
     paper = _PAPER.search(text)
     return Entry(
         name=name,
+        family=_family(source),
         description=next(iter(text.splitlines()), ""),
         paper=paper[0] if paper else None,
         source=source,
         arguments=_arguments(inspect.signature(function).parameters),
     )
+
+
+def _family(source: str) -> str:
+    found = _FAMILY.match(source)
+    return found[1] if found and found[1] in _FAMILIES else ""
 
 
 def _arguments(parameters: Mapping[str, inspect.Parameter]) -> list[Argument]:

@@ -1,14 +1,9 @@
-"""`mctsr report`: a run in numbers; and what a run is expected to come to, before it is begun."""
+"""`mctsr report`: a run in numbers."""
 
 from typing import TYPE_CHECKING
 
-import typer
-
-from mctsr.errors import short
-from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.view.words import counted, ending, short_model
 
-from .config import settings_given, spelt
 from .options import Json
 from .runs import RUNS, STATE_STYLES, RunName, RunsDir, interval, open_run
 from .screen.render import (
@@ -28,8 +23,6 @@ from .screen.render import (
 )
 
 if TYPE_CHECKING:
-    from mctsr.batch import Estimate, Plan
-    from mctsr.lm.options import RoleOptions
     from mctsr.report import Cost, Report, Score
 
 _COSTS = {
@@ -49,7 +42,7 @@ _EVENTS = {
     "asked_again": "calls asked again for want of a readable score",
     "truncated": "replies cut at max tokens, the judge's included",
     "empty": "empty replies",
-    "duplicates": "nodes that repeat the text of another node",
+    "duplicates": "drafts that repeat the text of another",
     "retried": "attempts retried",
     "failed_calls": "calls failed for good",
     "repeated": "calls repeated after a kill",
@@ -81,62 +74,6 @@ def draw_report(screen: Screen, report: "Report") -> None:
     screen.line()
     _counts(screen, report)
     _rest(screen, report)
-
-
-def server_of(role: "RoleOptions", other: "RoleOptions | None" = None, *, word: str = "") -> str:
-    """Say where a role's model is; a role without a place of its own shares that of the `other`."""
-    if role.base_url:
-        return f"{word}{role.base_url}"
-    if role.starts_here or other is None:
-        return (
-            "embedded model"
-            if role.model == EMBEDDED
-            else f"embedded model {short(short_model(role.model or ''))}"
-        )
-    return server_of(other)
-
-
-def draw_plan(context: typer.Context, plan: "Plan", *, json: bool) -> int:
-    """Write what would be done, with what, from where, and at what expected cost; nothing can fail any more."""
-    from mctsr.batch import estimate
-
-    cost, settings, screen = estimate(plan), plan.settings, Screen()
-    judge = settings.judge or settings.policy
-    servers = {"policy": server_of(settings.policy), "judge": server_of(judge, settings.policy)}
-    if json:
-        totals = {"total_calls": cost.total_calls, "total_tokens": cost.total_tokens}
-        screen.json(
-            {
-                "recipe": settings.recipe,
-                "arguments": dict(plan.chosen.arguments),
-                "problems": len(plan.problems),
-                "servers": servers,
-                "expected": {**cost._asdict(), **totals},
-                "settings": settings_given(context),
-            }
-        )
-        return 0
-    arguments = ", ".join(f"{name}={value}" for name, value in plan.chosen.arguments.items())
-    screen.line(one_line(f"recipe    {settings.recipe}({arguments})"), wrap=True)
-    for name, what in (("server", servers["policy"]), ("judge", servers["judge"])):
-        screen.line(f"{name:<10}{one_line(what)}")
-    screen.line(f"problems  {len(plan.problems)}")
-    _expected(screen, cost)
-    screen.line()
-    columns = [Column("setting"), Column("value", least=20), Column("from", least=10)]
-    given = settings_given(context).items()
-    screen.table(columns, [[name, one_line(spelt(value)), where] for name, (value, where) in given])
-    return 0
-
-
-def _expected(screen: Screen, cost: "Estimate") -> None:
-    more = "more than " if cost.at_least else ""
-    each = f"{number(cost.calls)} calls, {number(cost.prompt_tokens, 0)} prompt and "
-    steps = f", for solutions of {cost.steps} steps" if cost.steps else ""
-    tokens = f"{number(cost.completion_tokens, 0)} reply tokens a problem"
-    screen.line(f"expected  {more}{each}{tokens}{steps}", wrap=True)
-    totals = f"{number(cost.total_calls)} calls, {number(cost.total_tokens)} tokens in total"
-    screen.line(f"          {more}{totals}", wrap=True)
 
 
 def _head(screen: Screen, report: "Report") -> None:
@@ -171,7 +108,7 @@ def _scores(screen: Screen, report: "Report") -> None:
     narrow = screen.width is not None and screen.width < 90
     rows: list[Line] = [
         [
-            Span(score.name if narrow else _named(score), STRONG if score.name == "selected" else ""),
+            Span(_named(score, narrow=narrow), STRONG if score.name == "selected" else ""),
             str(score.correct),
             str(score.n),
             percent(score.share),
@@ -181,15 +118,19 @@ def _scores(screen: Screen, report: "Report") -> None:
     ]
     screen.table(columns, rows)
     for score in report.scores:
-        if narrow and score.note:
+        if narrow and score.name == "oracle":
             screen.line(Span(_named(score), QUIET), wrap=True)
+    if told := [score for score in report.scores if score.no_test]:
+        screen.line(Span(f"{' and '.join(score.name for score in told)}: {told[0].note}", BAD), wrap=True)
     if report.pending:
         waiting = counted(report.pending, "problem is", "problems are") + " not graded yet"
         screen.line(Span(one_line(f"{waiting}: mctsr grade {report.path}"), DOUBT), wrap=True)
 
 
-def _named(score: "Score") -> str:
-    return f"{score.name} ({score.note})" if score.note else score.name
+def _named(score: "Score", *, narrow: bool = False) -> str:
+    """Write a rule with what must be known of it, in short where the rest stands below."""
+    note = score.note.partition(":")[0] if score.no_test else "" if narrow else score.note
+    return f"{score.name} ({note})" if note else score.name
 
 
 def _costs(screen: Screen, report: "Report") -> None:

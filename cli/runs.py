@@ -9,7 +9,7 @@ import typer
 from mctsr.view.words import short_model
 
 from . import options as o
-from .options import OUTPUT, Json, option
+from .options import OUTPUT, SERVER, Json, option
 from .screen.render import (
     BAD,
     DOUBT,
@@ -26,6 +26,7 @@ from .screen.render import (
 )
 
 if TYPE_CHECKING:
+    from mctsr.lm.base import Role
     from mctsr.report import Report
     from mctsr.runs.folder import Damaged, Run
 
@@ -36,6 +37,18 @@ RunName = Annotated[
     ),
 ]
 RunsDir = Annotated[Path, option("--dir", OUTPUT, "DIR", "Folder of runs.")]
+
+
+def _address(flag: str, whose: str) -> object:
+    """Describe an option that only a flag gives: a variable is set for many runs, and this one has its own."""
+    words = f"Where the server of the {whose} is now; default: where it was."
+    return typer.Option(flag, metavar="URL", help=words, rich_help_panel=SERVER, show_default=False)
+
+
+BaseUrl = Annotated[str | None, _address("--base-url", "answering model")]
+JudgeBaseUrl = Annotated[str | None, _address("--judge-base-url", "judge")]
+PrmBaseUrl = Annotated[str | None, _address("--prm-base-url", "reward model")]
+
 RUNS = Path("runs")
 
 STATE_STYLES = {"finished": GOOD, "running": DOUBT, "interrupted": DOUBT, "failed": BAD}
@@ -80,14 +93,20 @@ def runs(base: RunsDir = RUNS, json: Json = False) -> None:
 def resume(
     run: RunName,
     base: RunsDir = RUNS,
+    base_url: BaseUrl = None,
     api_key: o.ApiKey = None,
+    judge_base_url: JudgeBaseUrl = None,
     judge_api_key: o.JudgeApiKey = None,
+    prm_base_url: PrmBaseUrl = None,
     prm_api_key: o.PrmApiKey = None,
     display: o.Show = o.Display.AUTO,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> int:
-    """Go on with a run under its recorded settings; what was answered is not asked again."""
+    """Go on with a run under its recorded settings; what was answered is not asked again.
+
+    Servers may have moved; the models are to be the same.
+    """
     from mctsr.batch import resume_plan
     from mctsr.lm.connect import Keys
     from mctsr.runs.recovery import tree_damage
@@ -97,7 +116,8 @@ def resume(
 
     found = open_run(run, base)
     way = Way("none" if quiet else display, quiet, json)
-    plan = resume_plan(found)
+    given: dict[Role, str | None] = {"policy": base_url, "judge": judge_base_url, "prm": prm_base_url}
+    plan = resume_plan(found, {role: url for role, url in given.items() if url})
     if damage := tree_damage(found):
         talk(one_line(f"notice: {damage}"))
     if all(
@@ -138,12 +158,13 @@ def _damaged_row(damaged: "Damaged") -> Line:
 
 def _row(report: "Report") -> Line:
     score = report.selected
-    known = score is not None and score.n > 0
+    known = score is not None and score.n > 0 and not score.no_test
+    unknown = "ungraded" if score is None else "labels" if score.no_test else "-"
     return [
         Span(one_line(report.name), STRONG),
         Span(report.state, STATE_STYLES.get(report.state, "")),
         f"{report.done}/{report.total}",
-        percent(score.share) if score and known else Span("ungraded" if score is None else "-", QUIET),
+        percent(score.share) if score and known else Span(unknown, QUIET),
         Span(interval(score.low, score.high) if score and known else "", QUIET),
         report.created[:16].replace("T", " "),
         one_line(report.recipe),

@@ -170,11 +170,10 @@ def _draw(screen: Screen, view: "TreeView") -> None:
     ]
     if view.stepwise:
         columns.append(Column("step", least=12))
-    heading, *rows = layout(
-        columns, [_cells(line, stepwise=view.stepwise) for line in view.lines], screen.width
-    )
-    screen.line(*heading)
-    for line, row in zip(view.lines, rows, strict=True):
+    laid = layout(columns, [_cells(line, stepwise=view.stepwise) for line in view.lines], screen.width)
+    for heading in laid.heading:
+        screen.line(*heading)
+    for line, (row,) in zip(view.lines, laid.rows, strict=True):
         if line.heads:
             more = "…" if screen.unicode else "..."
             deeper = f"{more} depth {line.node['depth']}, below node {line.node['parent']}"
@@ -182,6 +181,7 @@ def _draw(screen: Screen, view: "TreeView") -> None:
         screen.line(*row)
         for remark in line.remarks:
             screen.text(remark, DOUBT, indent=f"{line.below} ")
+    screen.left_out(laid)
     screen.line()
     for ask, fault in view.faults:
         screen.text(f"no draft from ask {ask}: {one_line(fault)}", DOUBT)

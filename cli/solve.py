@@ -14,9 +14,9 @@ from mctsr.lm.options import check_body
 from mctsr.runs.settings import RoleOptions, Settings
 
 from . import options as o
-from .config import origin, recipe_arguments
+from .config import origin, recipe_arguments, settings_given
 from .data import AnswerField, AnswerKind, IdField, ProblemField, SkipBad
-from .report import draw_plan, server_of
+from .screen.plan import draw_plan, server_of
 from .screen.render import Screen, one_line, talk
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def solve(
         _announce(settings, name, notices)
     planned = _planned(settings, data, question, talks=talks, drawn=dry_run and not json)
     if dry_run:
-        return draw_plan(context, planned, json=json)
+        return draw_plan(settings_given(context), planned, json=json)
     way = ("none" if quiet else display, quiet, json)
     return _begun(planned, output_dir, keys, way, overwrite=overwrite)
 

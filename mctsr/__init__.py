@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from mctsr.select.sweeps.salvage import Salvage, salvaged_after
     from mctsr.select.thompson import Beta, Gaussian, Thompson, thompson_beta, thompson_gaussian
     from mctsr.stop import (
-        Limits, all_finished, first_of, max_depth, never, no_gain, paths_done, rollouts_done,
+        Limits, all_drawn, all_finished, first_of, max_depth, never, no_gain, paths_done, rollouts_done,
         solution_found,
     )
     from mctsr.tree import Sample, State, Tree
@@ -169,8 +169,8 @@ _HOME = {
     "mctsr.select.sweeps.salvage": ("Salvage", "salvaged_after"),
     "mctsr.select.thompson": ("Beta", "Gaussian", "Thompson", "thompson_beta", "thompson_gaussian"),
     "mctsr.stop": (
-        "Limits", "all_finished", "first_of", "max_depth", "never", "no_gain", "paths_done", "rollouts_done",
-        "solution_found",
+        "Limits", "all_drawn", "all_finished", "first_of", "max_depth", "never", "no_gain", "paths_done",
+        "rollouts_done", "solution_found",
     ),
     "mctsr.tree": ("Sample", "State", "Tree"),
 }
@@ -192,7 +192,7 @@ __all__ = [  # noqa: RUF022
     "Selector", "SelfCertainty", "SelfRefine", "SelfReward", "SeqRm", "ServerError", "ServerGone",
     "ShareOfRollouts", "State", "Steps", "Stopper", "Stored", "SubQuestionReward", "SubQuestions",
     "Subtrees", "ThinkPrm", "Thompson", "Token", "TokenPrm", "ToolVerify", "Tree", "Unscored",
-    "Usage", "UsageError", "Verdict", "VisitWeighted", "Weight", "Widening", "all_finished",
+    "Usage", "UsageError", "Verdict", "VisitWeighted", "Weight", "Widening", "all_drawn", "all_finished",
     "among_top", "anyone", "best_finalist", "best_value", "by_value", "extract_answer",
     "fifty_from_95", "finalists", "first", "first_of", "first_open", "greedy", "half_min_mean",
     "i_mcts", "importance", "last", "lose_50_above_95", "majority", "max_depth", "mean", "nash",

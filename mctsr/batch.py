@@ -14,8 +14,8 @@ from pathlib import Path
 from platform import python_version
 
 from mctsr.errors import RunError, UsageError, user_path
+from mctsr.lm.base import Role
 from mctsr.lm.connect import Connected
-from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.parts import Judge, Problem
 from mctsr.problems import (
     STDIN,
@@ -35,7 +35,7 @@ from mctsr.runs.folder import Run
 from mctsr.runs.grades import gold_sha256, labelling, with_gold
 from mctsr.runs.price import Estimate, price
 from mctsr.runs.records import SCHEMA, RunRecord
-from mctsr.runs.settings import Settings, from_record, to_record
+from mctsr.runs.settings import Settings, from_record, moved, pinned, to_record
 from mctsr.runs.solving import BatchEvent, ProblemFinished, ProblemStarted, Summary, server_records, solve_all
 from mctsr.runs.writer import RunWriter
 from mctsr.stop import Limits
@@ -150,15 +150,19 @@ def _scale(judge: Judge | None) -> list[float] | None:
     return bounds if bounds and all(map(math.isfinite, bounds)) else None
 
 
-def resume_plan(run: Run) -> Plan:
+def resume_plan(run: Run, addresses: Mapping[Role, str] | None = None) -> Plan:
     """Make the plan of a run again, to go on with it as it was begun.
+
+    Args:
+        run: The run.
+        addresses: Where the servers of some roles are now; the models stay the same.
 
     Raises:
         RunError: Problems, recipe or prompts are not what they were; says what changed.
-        UsageError: Something that the run needs cannot be read any more.
+        UsageError: Something that the run needs cannot be read any more, or an address is for no server of its.
     """
     record = run.record
-    settings = _pinned(from_record(record["settings"]), record)
+    settings = moved(pinned(from_record(record["settings"]), record["servers"]), addresses or {})
     if record["data"] is None:
         problems = [Problem(str(p["id"]), str(p["text"]), p["kind"]) for p in record["problems"] or ()]
         gold = record["gold"] or {}
@@ -203,19 +207,6 @@ def _settled(
     kept = {problem.id: gold[problem.id] for problem in problems if problem.id in gold}
     notices = labelling(recipe, chosen.arguments, [problem.id for problem in problems], kept)
     return Plan(name, problems, chosen, recipe, prompts, settings, kept, data, notices)
-
-
-def _pinned(settings: Settings, record: RunRecord) -> Settings:
-    """Name the models that answered before, so that no other one goes on in their place."""
-    served = {s["role"]: s["model"] for s in record["servers"] if s["base_url"] != EMBEDDED}
-    policy, judge, prm = settings.policy, settings.judge, settings.prm
-    if "policy" in served:
-        policy = replace(policy, model=served["policy"])
-    if judge is not None and "judge" in served:
-        judge = replace(judge, model=served["judge"])
-    if prm is not None and "prm" in served:
-        prm = replace(prm, model=served["prm"])
-    return replace(settings, policy=policy, judge=judge, prm=prm)
 
 
 def _changes(record: RunRecord, again: Plan) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mctsr.errors import PromptError, ServerError, UsageError
 from mctsr.lm.base import LM, Completion, Message, Place, Pooled, Pooling, Request, Role, Tally, offered_by
-from mctsr.prompting import Prompts
+from mctsr.prompting import Prompt, Prompts
 
 T = TypeVar("T")
 Referee = Callable[[str], Awaitable[bool | None]]
@@ -74,6 +74,14 @@ class Caller:
         """Return what the model of a role can be asked for beyond plain chat, in the words of `LM.offers`."""
         return offered_by(role, self._lm.offers)
 
+    def inputs(self, prompt: str) -> frozenset[str]:
+        """Return what the prompt file `prompt` takes.
+
+        Raises:
+            PromptError: No such prompt.
+        """
+        return self._template(prompt).inputs
+
     def ask(
         self,
         prompt: str,
@@ -93,9 +101,7 @@ class Caller:
         Raises:
             PromptError: No such prompt, or the wrong values.
         """
-        template = self._prompts.get(prompt)
-        if template is None:
-            raise PromptError(f"no prompt named {prompt!r}; there are {sorted(self._prompts)}")
+        template = self._template(prompt)
         turns = tuple(Message(role, text) for role, text in template.fill(values))  # type: ignore[arg-type]
         return Request(turns, role, temperature, template.schema)
 
@@ -133,7 +139,9 @@ class Caller:
     ) -> Completion:
         """Complete a request that no prompt file describes; raises what `LM.complete` raises."""
         place = Place(self._problem, self._ask, part, draft, sample, attempt)
-        return await self._counted(self._lm.complete(place, request), attempt, request.role)
+        return await self._counted(
+            self._lm.complete(place, request), attempt, request.role, label=bool(request.labels)
+        )
 
     async def pool(
         self, pooling: Pooling, *, part: str, draft: int = 0, sample: int = 0, attempt: int = 0
@@ -154,11 +162,17 @@ class Caller:
             raise UsageError(NO_REFEREE)
         return False if answer is None else await self._referee(answer)
 
-    async def _counted(self, call: Awaitable[R], attempt: int, role: Role) -> R:
+    def _template(self, name: str) -> Prompt:
+        found = self._prompts.get(name)
+        if found is None:
+            raise PromptError(f"no prompt named {name!r}; there are {sorted(self._prompts)}")
+        return found
+
+    async def _counted(self, call: Awaitable[R], attempt: int, role: Role, *, label: bool = False) -> R:
         try:
             reply = await call
         except ServerError as error:
             self.tally.fail(error, attempt=attempt)
             raise
-        self.tally.count(reply, attempt=attempt, role=role)
+        self.tally.count(reply, attempt=attempt, role=role, label=label)
         return reply

@@ -208,12 +208,12 @@ class _Search:
     def broken(self, number: int, change: Change) -> _Stop | None:
         """Say whether faults make the problem fail."""
         if number == 0 and not self.tree.answers():
-            return _Stop(
-                f"no first answer: {'; '.join(change.faults) or 'the expander returned nothing'}", True
-            )
+            why = "; ".join(change.faults) or "the expander returned nothing"
+            return _Stop(f"no first answer: {why}", True)
         faults = self.ledger.server_faults
         if faults:
-            self.fault = (change.faults or [self.tree.states[i].unscored[-1] for i in change.unscored])[-1]
+            reasons = change.faults or [self.tree.states[i].unscored[-1] for i in change.unscored]
+            self.fault = max(reasons, key=lambda reason: reason.startswith("server error"))
         if faults < (MAX_SERVER_FAULTS if number else 1):
             return None
         what = f"{faults} asks running ended in server faults" if number else "no first score"

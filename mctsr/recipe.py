@@ -1,8 +1,8 @@
 """A search is six parts around one tree.
 
     mctsr            = refine + self-reward + Anywhere(UCT) + half own, half best child + rollouts(n) + best value
-    best-of-n        = answer + self-reward + Frontier(n)   + own value                 + exhausted   + best value
-    self-consistency = answer + no judge    + Frontier(n)   + own value                 + exhausted   + majority
+    best-of-n        = answer + self-reward + Frontier(n)   + own value                 + all drawn   + best value
+    self-consistency = answer + no judge    + Frontier(n)   + own value                 + all drawn   + majority
     self-refine      = refine + no judge    + Chain         + own value                 + rollouts(n) + last
 
 | part     | question it answers                | protocol          |
@@ -64,6 +64,6 @@ class Recipe:
 
     @property
     def wishes(self) -> frozenset[str]:
-        """What a judge makes use of where its model offers it, and does without where not; few judges say so."""
-        found: frozenset[str] = getattr(self.judge, "wishes", frozenset())
-        return found
+        """What parts make use of where the model offers it, and do without where not; few parts say so."""
+        parts = (self.expander, self.judge)
+        return frozenset[str]().union(*(getattr(part, "wishes", frozenset()) for part in parts))

@@ -61,6 +61,14 @@ def never() -> Stopper:
     return lambda tree, ledger: None
 
 
+def all_drawn() -> Stopper:
+    """Stop after the opening, of which something can be used: all answers that were asked for are drawn.
+
+    While server faults are running, and where nothing could be scored, what to say is for the engine.
+    """
+    return lambda tree, ledger: "all drawn" if tree.front and not ledger.server_faults else None
+
+
 def rollouts_done(n: int) -> Stopper:
     """Stop when `n` asks were made; the opening is none.
 

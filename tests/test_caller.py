@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import count
 
@@ -180,6 +181,15 @@ async def test_replies_and_failures_are_counted() -> None:
     assert (tally.calls, tally.failed, tally.truncated, tally.empty) == (4, 2, 1, 1)
     assert (tally.retried, tally.seconds) == (6, 0.5)
     assert tally.usage.completion_tokens == 4
+
+
+async def test_a_reply_of_which_only_a_label_is_read_is_not_cut_off_at_its_limit() -> None:
+    llm, _ = caller([Completion("Yes", "length"), Completion("Because", "length")])
+    request = Request((Message("user", "Really?"),), "judge", max_tokens=1, logprobs=5)
+    await llm.complete(replace(request, labels=("Yes", "No")), part="label")
+    assert (llm.tally.calls, llm.tally.truncated) == (1, 0)
+    await llm.complete(request, part="doubt")
+    assert (llm.tally.calls, llm.tally.truncated) == (2, 1)
 
 
 async def test_a_call_that_was_cancelled_has_neither_replied_nor_failed() -> None:

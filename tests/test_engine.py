@@ -365,7 +365,7 @@ async def test_some_of_a_population_may_fail() -> None:
     outcome, _, _ = await grow(
         recipe("best-of-n", n=4), graded(hashed, lambda p: FAULT if p.draft in (0, 2) else named(p))
     )
-    assert (outcome.failed, outcome.reason, len(outcome.tree)) == (False, "exhausted", 2)
+    assert (outcome.failed, outcome.reason, len(outcome.tree)) == (False, "all drawn", 2)
     assert [state.answer for state in outcome.tree.states] == ["1", "3"]
 
 

@@ -17,6 +17,7 @@ from mctsr.lm.scripted import Scripted
 from mctsr.runs.folder import Run
 from tests.golden.test_labels_trees import OMEGA
 from tests.runs import world
+from tests.support.judging import label
 from tests.support.rollout_story import Rollouts, words
 from tests.support.sample_run import command
 from tests.support.step_story import OFFERS
@@ -50,22 +51,31 @@ async def omega(folder: Path, *, uses_gold: bool = True, problems: tuple[str, ..
     return Run.open(folder / "run")
 
 
-async def shepherd(folder: Path) -> Run:
+async def shepherd(folder: Path, *, uses_gold: bool = True) -> Run:
     """Label two solutions, add =5 and buy =3, by two completions of each step."""
+    given = {"n": "2", "completions": "2", "uses_gold": str(uses_gold).lower()}
+    return await labelled(folder, "math-shepherd", given)
+
+
+async def labelled(folder: Path, name: str, arguments: dict[str, str]) -> Run:
+    """Run a recipe that writes two solutions, add =5 and buy =3, where 5 is right."""
 
     def says(place: Place, request: Request) -> Completion:
         begun = words(request.begun)
+        if place.part == "judge_label":
+            return label(yes=0.75, no=0.25)
         if place.part == "mc_estimate":
             answer = 5 if begun == "add" or place.sample else 3
             return Completion(f"So \\boxed{{{answer}}}", usage=Usage(1, 1), stop="")
+        if place.part == "agent_solver":
+            return Completion(f"So \\boxed{{{5 - 2 * place.draft}}}", usage=Usage(1, 1), stop="")
         if begun:
             return Completion(f"So \\boxed{{{5 if begun == 'add' else 3}}}", usage=Usage(1, 1), stop="")
         return Completion(("add", "buy")[place.draft] + "\n\n", usage=Usage(1, 1), stop="\n\n")
 
     folder.mkdir(parents=True, exist_ok=True)
     data = world.write_jsonl(folder / "sums.jsonl", [{"id": "p", "question": "How much?", "answer": "5"}])
-    arguments = {"n": "2", "completions": "2", "uses_gold": "true"}
-    planned = plan(world.settings(recipe="math-shepherd", arguments=arguments), data)
+    planned = plan(world.settings(recipe=name, arguments=arguments), data)
     await world.run(folder / "run", planned, Scripted(says, offers=OFFERS))
     return Run.open(folder / "run")
 
@@ -144,6 +154,56 @@ async def test_the_card_says_whose_majority_stood_for_the_known_answer(tmp_path:
     assert (
         "- right: what most of the completions of the problem itself say; no known answer was used\n" in said
     )
+
+
+async def test_the_card_of_math_shepherd_says_that_the_first_steps_completions_vote(tmp_path: Path) -> None:
+    written = write(await shepherd(tmp_path, uses_gold=False), "stepwise")
+    assert written.card is not None
+    assert (
+        "- right: what most of the completions of the solution's first step say, or of the first whose completions "
+        "came to an answer; no known answer was used\n"
+    ) in written.card.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "discount"),
+    [
+        ("agentprm", "k the steps that it stands before the end"),
+        ("agentprm-code", "k the steps that it stands behind the beginning"),
+    ],
+)
+@pytest.mark.parametrize("uses_gold", [True, False])
+async def test_the_card_of_agentprm_says_what_was_discounted_and_who_was_right(
+    tmp_path: Path, name: str, discount: str, uses_gold: bool
+) -> None:
+    what = {"n": "2", "uses_gold": str(uses_gold).lower()}
+    written = write(await labelled(tmp_path, name, what), "stepwise", labels=Labels("soft"))
+    assert written.card is not None
+    said = written.card.read_text(encoding="utf-8")
+    assert discount in said
+    assert ("right: equal to the known answer" in said) == uses_gold
+    assert ("right: as far as the judge said of its end" in said) != uses_gold
+    assert "score: (value - -1) / (1 - -1), in [0, 1]" in said
+    assert "visits: the solutions that took this step behind the same steps" in said
+    (add, end), (buy, wrong) = (
+        row["labels"] for row in rows(Run.open(tmp_path / "run"), "stepwise", Labels("soft"))
+    )
+    if uses_gold:
+        first, last = (0.975, 1.0) if name == "agentprm" else (1.0, 0.975)
+        assert [add, end, buy, wrong] == pytest.approx([first, last, 1 - first, 1 - last])
+
+
+async def test_the_card_of_masprm_labels_says_that_a_step_is_a_message_and_how_transcripts_ended(
+    tmp_path: Path,
+) -> None:
+    what = {"roles": "solver", "children": "2", "uses_gold": "true"}
+    run = await labelled(tmp_path, "masprm-labels", what)
+    written = write(run, "stepwise")
+    assert written.card is not None
+    said = written.card.read_text(encoding="utf-8")
+    assert "value: the mean outcome of the finished transcripts that go on from this message" in said
+    assert "`true` where the score is above 0.5" in said
+    assert [row["labels"] for row in rows(run, "stepwise")] == [[True], [False]]
 
 
 async def test_problems_that_were_all_wrong_give_no_row_and_one_reason(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_repeated_texts_are_counted_in_the_report_and_marked_in_the_tree() -> No
     with served("score 7", extra={"owned_by": "vllm"}, more=fake_ways.vllm(Model(SOLUTION))) as server:
         arguments = ("--base-url", server.url, "--recipe", "beam", "-s", "n=4", "-s", "m=2", "-o", "here")
         assert command("solve", "-q", "2+2?", *arguments).code == 0
-    assert re.search(r"nodes that repeat the text of another node +9\n", command("report", "here").out)
+    assert re.search(r"drafts that repeat the text of another +9\n", command("report", "here").out)
     assert "same text as 1" in command("show", "here", "1").out
 
 
@@ -296,6 +296,26 @@ async def test_a_population_that_is_finished_says_so(name: str, arguments: dict[
     outcome = await search(PROBLEM, what, Scripted(always("The final answer is \\boxed{4}"), offers=OFFERS))
     assert (outcome.reason, outcome.failed) == ("all finished", False)
     assert list(names_of(outcome.tree.front, outcome.tree)) == ["finished"] * len(outcome.tree.front)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("zero-shot", {}),
+        ("self-consistency", {"n": 3}),
+        ("best-of-n", {"n": 3}),
+        ("weighted-best-of-n", {"n": 3}),
+        ("best-of-n-prm", {"n": 3}),
+    ],
+)
+async def test_independent_answers_are_all_drawn_when_they_are(name: str, arguments: dict[str, int]) -> None:
+    what = choose(name, arguments).build()
+    outcome = await search(PROBLEM, what, Scripted(always("The final answer is \\boxed{4}"), offers=OFFERS))
+    assert (outcome.reason, outcome.failed) == ("all drawn", False)
+    mute = await search(
+        PROBLEM, choose("best-of-n", {"n": 2}).build(), Scripted(lambda place, request: "Hm.")
+    )
+    assert mute.reason == "all unscored"
 
 
 def names_of(front: Iterable[int], tree: Tree) -> Iterable[str]:

@@ -160,15 +160,20 @@ def test_a_shipped_prompt_says_what_it_is_for_and_where_it_comes_from(name: str)
     assert "Own wording" in prompt.source
     assert prompt.output in ("text", "score")
     assert (prompt.schema is not None) == (prompt.output == "score")
-    assert [role for role, _ in prompt.sections] == ["system", "user"]
+    assert [role for role, _ in prompt.sections] == (["system", "user"] if prompt.inputs else ["user"])
+
+
+def test_what_is_asked_behind_other_turns_takes_nothing_and_all_else_begins_a_conversation() -> None:
+    assert {name for name in SHIPPED if not SHIPPED[name].inputs} == {"judge_label", "judge_score"}
+    assert len({SHIPPED[name].sections for name in SHIPPED}) == len(SHIPPED)
 
 
 def test_system_lines_tell_the_prompts_apart() -> None:
-    lines = [dict(prompt.sections)["system"] for prompt in SHIPPED.values()]
+    lines = [dict(prompt.sections)["system"] for prompt in SHIPPED.values() if prompt.inputs]
     assert len(set(lines)) == len(lines)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", [name for name in SHIPPED if SHIPPED[name].inputs])
 def test_what_never_varies_comes_first_and_what_varies_most_last(name: str) -> None:
     """A server keeps the beginning of a prompt that it has seen; a problem is seen more often than an answer."""
     turns = dict(SHIPPED[name].sections)

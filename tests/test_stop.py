@@ -11,6 +11,7 @@ from mctsr.lm.base import Tally, Usage
 from mctsr.parts import Ledger
 from mctsr.stop import (
     Limits,
+    all_drawn,
     all_finished,
     first_of,
     max_depth,
@@ -43,6 +44,17 @@ def test_never_stops_for_nothing() -> None:
 @pytest.mark.parametrize(("n", "asks", "reason"), [(3, 2, None), (3, 3, "rollouts"), (0, 0, "rollouts")])
 def test_rollouts_count_the_asks_made(n: int, asks: int, reason: str | None) -> None:
     assert rollouts_done(n)(EMPTY, Ledger(asks=asks)) == reason
+
+
+@pytest.mark.parametrize(
+    ("front", "faults", "reason"), [([0], 0, "all drawn"), ([], 0, None), ([0], 1, None)]
+)
+def test_the_opening_was_all_unless_it_came_to_nothing(
+    front: list[int], faults: int, reason: str | None
+) -> None:
+    tree = deep(0)
+    tree.front = front
+    assert all_drawn()(tree, Ledger(server_faults=faults)) == reason
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ Knows: words and colours. Does not know: what was asked, or what it takes to run
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from mctsr.errors import named
@@ -39,19 +38,18 @@ def draw_findings(
         recipes: What the known recipes need, so that a finding can name those that live by it.
         given: The address of each role as the user wrote it.
     """
-    columns = [Column("probe"), Column("found", least=30), Column("what it means", least=20)]
+    columns = [
+        Column("probe"),
+        Column("found", least=24, folds=True),
+        Column("what it means", least=24, folds=True),
+    ]
     for each in found:
         screen.line(*_head(each, given[each.role]), wrap=True)
         if each.server is not None:
             screen.table(columns, [_row(each.role, finding, recipes) for finding in each.findings])
-        for finding in filter(partial(_needs_room, each, screen.width), each.findings):
+        for finding in each.findings if each.server is None else ():
             screen.line(Span(one_line(finding.found), _STYLES[finding.state]), wrap=True)
         screen.line()
-
-
-def _needs_room(each: "Examined", width: int | None, finding: "Finding") -> bool:
-    """Say whether a finding is to be read in full below the table, which a terminal cuts."""
-    return each.server is None or (width is not None and len(finding.found) > width // 2)
 
 
 def _head(each: "Examined", given: str) -> Line:

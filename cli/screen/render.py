@@ -9,20 +9,19 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING, TextIO
 
 from mctsr.view import words
+
+from .tables import HEAD, PIPED, QUIET, Cell, Column, Laid, Line, Span, cut, layout, measure, parts, span_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-GAP = "  "
 UNLIMITED = 1 << 30
-PIPED = 200
-"""Up to how many cells a line is aligned in a pipe; longer cells stick out, in full."""
-GOOD, BAD, DOUBT, QUIET, STRONG, HEAD = "green", "red", "yellow", "dim", "bold", "dim"
+GOOD, BAD, DOUBT, STRONG = "green", "red", "yellow", "bold"
 
 _STEERING = {
     **{code: chr(0x2400 + code) for code in range(32) if code not in (9, 10)},
@@ -38,35 +37,12 @@ _STEERING = {
 }
 
 
+__all__ = [
+    "BAD", "DOUBT", "GOOD", "HEAD", "PIPED", "QUIET", "STRONG", "Cell", "Column", "Line", "Screen", "Span", "cut",
+    "layout", "measure", "number", "one_line", "percent", "safe", "seconds", "talk", "verdict_style",
+]  # fmt: skip
+
 number = words.number
-
-
-class Span(NamedTuple):
-    """A piece of a line: one text in one style."""
-
-    text: str
-    style: str = ""
-
-
-Cell: TypeAlias = str | Span
-Line: TypeAlias = Sequence[Cell]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table.
-
-    Attributes:
-        name: Its heading.
-        right: Whether numbers stand in it.
-        least: How narrow it may become on a narrow terminal; 0 keeps its full width.
-        spare: Whether a narrow terminal may go without it; the rightmost goes first.
-    """
-
-    name: str
-    right: bool = False
-    least: int = 0
-    spare: bool = False
 
 
 def safe(text: str) -> str:
@@ -116,7 +92,7 @@ class Screen:
 
     def line(self, *cells: Cell, wrap: bool = False) -> None:
         """Write one line; on a terminal it is cut at the edge, or wrapped with `wrap`."""
-        spans = [_span(cell) for cell in cells]
+        spans = [span_of(cell) for cell in cells]
         if self._console is None:
             self._stream.write("".join(span.text for span in spans).rstrip() + "\n")
             return
@@ -143,9 +119,19 @@ class Screen:
         return [part.plain.rstrip() for part in Text(line).wrap(self._console, room)] or [""]
 
     def table(self, columns: Sequence[Column], rows: Sequence[Line]) -> None:
-        """Write a table under a heading."""
-        for line in layout(columns, rows, self.width):
-            self.line(*line)
+        """Write a table under a heading; one too wide for the terminal in parts, each with the first column."""
+        for number, part in enumerate(parts(columns, rows, self.width)):
+            if number:
+                self.line()
+            some = layout([columns[i] for i in part], [[row[i] for i in part] for row in rows], self.width)
+            for line in chain(some.heading, *some.rows):
+                self.line(*line)
+            self.left_out(some)
+
+    def left_out(self, laid: Laid) -> None:
+        """Say which columns of a table had no room."""
+        if laid.gone:
+            self.line(Span(f"no room for: {', '.join(laid.gone)}", QUIET), wrap=True)
 
     def json(self, value: object) -> None:
         """Write JSON, one value, in full; it is UTF-8 whatever the terminal speaks."""
@@ -160,71 +146,6 @@ def talk(text: str, style: str = "") -> None:
     """Say something on stderr; when nobody listens there, nothing is lost."""
     with suppress(OSError, ValueError):
         Screen(sys.stderr).line(Span(safe(text), style), wrap=True)
-
-
-def layout(columns: Sequence[Column], rows: Sequence[Line], width: int | None = None) -> list[Line]:
-    """Align rows under a heading: the heading, then one line for each row.
-
-    Args:
-        columns: What stands in each cell.
-        rows: One cell a column each.
-        width: Cells of a line; columns shrink or go as far as they may, and cells are cut. None cuts nothing.
-    """
-    heading = [Span(column.name, HEAD) for column in columns]
-    cells = [[_span(cell) for cell in row] for row in (heading, *rows)]
-    widths = [max(measure(row[i].text) for row in cells) for i in range(len(columns))]
-    over = _shrink(widths, columns, PIPED if width is None else width)
-    spare = [i for i, column in enumerate(columns) if column.spare]
-    if over and spare and width is not None:
-        left = [i for i in range(len(columns)) if i != spare[-1]]
-        return layout([columns[i] for i in left], [[row[i] for i in left] for row in rows], width)
-    if width is not None:
-        cells = [[Span(cut(s.text, n), s.style) for s, n in zip(row, widths, strict=True)] for row in cells]
-    return [_aligned(row, columns, widths) for row in cells]
-
-
-def _shrink(widths: list[int], columns: Sequence[Column], width: int) -> bool:
-    """Make the widest columns narrower, until a line has `width` cells; says whether it still has more."""
-    widths[:] = [min(n, width) if column.least else n for n, column in zip(widths, columns, strict=True)]
-    over = sum(widths) + len(GAP) * (len(widths) - 1) - width
-    while over > 0:
-        spare = [i for i, column in enumerate(columns) if column.least and widths[i] > column.least]
-        if not spare:
-            return True
-        widths[max(spare, key=lambda i: widths[i])] -= 1
-        over -= 1
-    return False
-
-
-def _aligned(row: Sequence[Span], columns: Sequence[Column], widths: Sequence[int]) -> Line:
-    line: list[Span] = []
-    for span, column, width in zip(row, columns, widths, strict=True):
-        fill = Span(" " * (width - measure(span.text)))
-        line += [fill, span] if column.right else [span, fill]
-        line.append(Span(GAP))
-    return line[:-1]
-
-
-def measure(text: str) -> int:
-    """Count the terminal cells of one line."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
-def cut(text: str, width: int) -> str:
-    """Shorten one line to `width` cells, with an ellipsis where something is missing."""
-    if measure(text) <= width:
-        return text
-    from rich.cells import set_cell_size
-
-    return set_cell_size(text, max(width - 1, 0)).rstrip() + "…"
-
-
-def _span(cell: Cell) -> Span:
-    return cell if isinstance(cell, Span) else Span(cell)
 
 
 def _columns(stream: TextIO) -> int:

@@ -11,7 +11,7 @@ a number of its own: climbs pass over it, and what it shows comes from its desce
 
 from .averages import LlamaBerry, MedS3Comp, VisitWeighted
 from .best import HalfOwnHalfBestChild, Max, McNest, MctsrCode
-from .families import OneEnd, trajectories_done
+from .families import MaxOfWalks, OneEnd, trajectories_done, walks_done
 from .own import Blended, OwnValue, Statistic, half_min_mean, mean, own_value
 from .paths import MinimumOfSteps, ProductOfSteps
 from .ranks import borda, borda_values, llama_berry_values
@@ -29,6 +29,7 @@ __all__ = [
     "HalfOwnHalfBestChild",
     "LlamaBerry",
     "Max",
+    "MaxOfWalks",
     "McNest",
     "MctsrCode",
     "Mean",
@@ -50,4 +51,5 @@ __all__ = [
     "mean",
     "own_value",
     "trajectories_done",
+    "walks_done",
 ]

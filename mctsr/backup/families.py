@@ -1,6 +1,6 @@
 """One end of a family: of the solutions that ended together, which one the steps above them hear of.
 
-Knows the choice, and how sure the model was of a step. What an end does to its path, the backup inside says.
+Knows the choice, and how sure the model was of a step. What an end does to its path, the backup inside `OneEnd` says.
 """
 
 import math
@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mctsr.errors import RecipeError
+from mctsr.kernels import credit_climbs
 from mctsr.kernels.node import DONE, Ids
 from mctsr.parts import Backup, Ledger, Stopper
 from mctsr.tree import Tree
 
-from .own import mean
+from .own import evaluated, mean
 
 _CLIMBED = ["visits", "value_sum", "value"]
 
@@ -107,6 +108,40 @@ class OneEnd:
         return _Rank(value > 0.0, max(value, 0.0), complete, certainty)
 
 
+@dataclass(frozen=True, slots=True)
+class MaxOfWalks:
+    """V = best child's value, own for a leaf; a walk that came to its end is one visit of its path.
+
+    A walk goes on at the best of the newborn of an ask, the first on ties (`select.sweeps.walk.Walk`), and is over
+    where that one is finished. The others that were born on the way have a value, but no visit.
+    Source: RAP, arXiv:2305.14992, algorithm 1: the highest future reward, and N(s, a) += 1 once an iteration.
+    """
+
+    wide: ClassVar[bool] = True
+
+    def __call__(self, tree: Tree, node: int) -> None:
+        """Update the values of the path of `node`, and move the visit to the best of its family."""
+        above = tree.parent(node)
+        first = evaluated(tree, node, mean).first
+        credit_climbs.highest(tree.nodes, tree.own_array("own"), node, 0)
+        if above is None or not first:
+            return
+        ask, siblings = tree.states[node].ask, (child for child in tree.children(above) if child != node)
+        # A family is folded in one go, in order of birth: who has a score now was compared before.
+        known = [child for child in siblings if tree.states[child].ask == ask and tree.scored(child)]
+        rival = max(known, key=tree.value, default=None)
+        if rival is None or tree.value(node) > tree.value(rival):
+            if rival is not None:
+                _visit(tree, rival, -1)
+            _visit(tree, node, +1)
+
+
+def _visit(tree: Tree, node: int, count: int) -> None:
+    """Count a visit of the path of `node` if it is finished."""
+    if tree.has(node, DONE):
+        tree.nodes["visits"][tree.line(node)] += count
+
+
 def trajectories_done(n: int) -> Stopper:
     """Stop when `OneEnd` has backed up `n` ends, one a family; 0 switches it off.
 
@@ -120,6 +155,17 @@ def trajectories_done(n: int) -> Stopper:
         return "trajectories" if n and tree.keep("backed_end", _Backed).families >= n else None
 
     return stop
+
+
+def walks_done(n: int) -> Stopper:
+    """Stop when `MaxOfWalks` has counted `n` walks below the first root; 0 switches it off.
+
+    Raises:
+        RecipeError: `n` is negative.
+    """
+    if n < 0:
+        raise RecipeError(f"paths is {n}; it is a number of walks that came to an end, 0 for off")
+    return lambda tree, ledger: "paths" if n and len(tree) and tree.nodes["visits"][0] >= n else None
 
 
 def _note_entropy(tree: Tree, node: int) -> None:

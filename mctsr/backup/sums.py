@@ -91,7 +91,7 @@ class DeepSearch:
     """q(s_i) += max(i / l, floor) r under a sign constraint; value = q / N.
 
     A step on a path with r > 0 becomes positive, one with r < 0 takes nothing from a positive step. A sample of 0
-    means a step that is no end: a visit of its own and nothing for its path. q is kept in `value_sum`.
+    of a step that is no end is a visit of its own and nothing for its path. q is kept in `value_sum`.
     Source: DeepSearch, arXiv:2509.25454 (constrained update).
 
     Attributes:

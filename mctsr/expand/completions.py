@@ -38,8 +38,8 @@ class Completions:
     none, being one step, is finished at once.
 
     An answer is read from the whole solution; one that was cut off has none. A model that has nothing to add to a
-    beginning has ended there. A thought in front of the solution is kept in `work["thought"]` and sent along, and is
-    never cut.
+    beginning has ended there, unless it was cut off: then the reply is empty. A thought in front of the solution is
+    kept in `work["thought"]` and sent along, and is never cut.
 
     Attributes:
         boundary: Where a step ends.
@@ -96,12 +96,13 @@ class Completions:
             thought, said, _ = part(reply.text)
         text, cut = path.text + said, reply.finish != "stop"
         nothing = "cut off in its thought" if thought and cut else "empty reply"
+        blank = not text.strip() or (cut and not said.strip())
         return Draft(
             text,
             None if cut else extract_answer(text, path.problem.kind),
             {"thought": thought} if thought else {},
             truncated=cut,
-            unscored="" if text.strip() else nothing,
+            unscored=nothing if blank else "",
             done=not self._ends(text, path.text),
             tokens=_tokens(reply),
         )

@@ -11,6 +11,9 @@ from mctsr.grading import extract_answer
 from mctsr.lm.base import Completion
 from mctsr.parts import Draft, Fault, Problem
 
+TIMES = "times"
+"""Where the work of a draft says how many drafts it stands for, when it is more than one."""
+
 
 async def together(makers: Iterable[Callable[[], Awaitable[Draft]]]) -> Sequence[Draft | Fault]:
     """Make all drafts at once, in order; one that fails becomes a `Fault` and takes no sibling along.
@@ -52,7 +55,7 @@ async def plain_answer(problem: Problem, draft: int, llm: Caller) -> Draft:
 
 
 def merged(drafts: Sequence[Draft | Fault]) -> Sequence[Draft | Fault]:
-    """Keep the first of equal drafts, in place: `work["times"]` says how many there were, the prior their share."""
+    """Keep the first of equal drafts, in place: `work[TIMES]` says how many there were, the prior their share."""
     times = Counter(draft.text.strip() for draft in drafts if isinstance(draft, Draft))
     kept, seen = list[Draft | Fault](), set[str]()
     for draft in drafts:
@@ -63,6 +66,6 @@ def merged(drafts: Sequence[Draft | Fault]) -> Sequence[Draft | Fault]:
         if text not in seen:
             seen.add(text)
             count = times[text]
-            work = {**draft.work, "times": str(count)} if count > 1 else draft.work
+            work = {**draft.work, TIMES: str(count)} if count > 1 else draft.work
             kept.append(replace(draft, work=work, prior=count / times.total()))
     return kept

@@ -23,7 +23,7 @@ class Rectify:
 
     Attributes:
         inner: Opens the answers, written under the prompt "answer".
-        judge: Scores the last step of a path of steps.
+        judge: Scores the last step of a path of steps, and that one alone.
         threshold: On the judge's scale.
         least: Steps that must be kept, at least 0.
         boundary: Where steps end.
@@ -45,6 +45,12 @@ class Rectify:
     def needs(self) -> frozenset[str]:
         """A server that continues a begun turn, and what the inner expander and the judge need."""
         return self.inner.needs | self.judge.needs | {"steps"}
+
+    @property
+    def wishes(self) -> frozenset[str]:
+        """What the judge makes use of where its model offers it."""
+        found: frozenset[str] = getattr(self.judge, "wishes", frozenset())
+        return found
 
     @property
     def uses_gold(self) -> bool:
@@ -71,7 +77,7 @@ class Rectify:
             # Numbers from n on: the drafts' own belong to the verdicts on them.
             said = await self.judge.judge(step, n + i, llm)
             samples = said.samples if isinstance(said, Verdict) else ()
-            if samples and sum(sample.raw for sample in samples) / len(samples) < self.threshold:
+            if samples and sum(sample.value for sample in samples) / len(samples) < self.threshold:
                 return i
             nodes = (*nodes, step.last._replace(samples=samples))
         return len(steps)

@@ -21,17 +21,42 @@ _FEW = "a step with fewer visits than {} has no label and ends its path"
 
 
 class _Kind(NamedTuple):
-    """What a recipe's labels say: whose majority stands for the known answer, line by line, and the usual threshold."""
+    """What a recipe's labels say: who is right without known answers, line by line, and the usual threshold."""
 
-    voters: str
+    otherwise: str
     says: tuple[str, ...]
     threshold: float
     few: str = _FEW
 
 
+def _returns(where: str) -> _Kind:
+    """Return what AgentPRM's labels say; `where` its discount counts from."""
+    return _Kind(
+        "as far as the judge said of its end",
+        (
+            f"value: the mean of gamma^k R over the solutions that took this step, k the steps that it stands {where}; "
+            "R is 1 for a right solution, -1 for another",
+            "visits: the solutions that took this step behind the same steps",
+        ),
+        MIDDLE,
+    )
+
+
 _KINDS = {
+    "agentprm": _returns("before the end"),
+    "agentprm-code": _returns("behind the beginning"),
+    "masprm-labels": _Kind(
+        "as far as the judge said of its end",
+        (
+            "value: the mean outcome of the finished transcripts that go on from this message, 1 for a right one, "
+            "-1 for another; a step is a message",
+            "visits: these transcripts",
+        ),
+        MIDDLE,
+    ),
     "math-shepherd": _Kind(
-        "of this step and of those before it",
+        "what most of the completions of the solution's first step say, or of the first whose completions came to an "
+        "answer",
         (
             "value: a Monte Carlo estimate: the share of the solutions completed from behind this step that are right; "
             "of a last step, 1 or 0: whether its answer is right",
@@ -40,7 +65,7 @@ _KINDS = {
         0.0,
     ),
     "omega-prm": _Kind(
-        "of the problem itself",
+        "what most of the completions of the problem itself say",
         (
             "value: a Monte Carlo estimate: the share of the solutions completed from behind this step that are right; "
             "of a last step that ends its solution, 1 or 0: whether the solution is right",
@@ -75,7 +100,7 @@ def meaning(run: "Run", labels: Labels) -> tuple[str, ...]:
     right = (
         "right: equal to the known answer, which the recipe was told to use (uses_gold)"
         if uses_gold(run)
-        else f"right: what most of the completions {kind.voters} say; no known answer was used"
+        else f"right: {kind.otherwise}; no known answer was used"
     )
     return (_judge_of(run), right, *kind.says, kind.few.format(labels.min_visits))
 

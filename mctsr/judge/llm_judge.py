@@ -9,7 +9,8 @@ from functools import partial
 from typing import ClassVar, NamedTuple
 
 from mctsr.caller import Caller, all_of
-from mctsr.errors import RecipeError, ServerError
+from mctsr.errors import PromptError, RecipeError, ServerError
+from mctsr.lm.base import Message, Request
 from mctsr.parts import Path, Unscored, Verdict
 from mctsr.tree import Sample
 
@@ -37,6 +38,11 @@ class LlmJudge:
     (one that thinks first does), it is asked so afterwards: such an opinion costs one token more, unless `labels` is
     off. What cannot be read is no score.
 
+    It is asked in the conversation in which the steps were written, as if it had written them: the problem as the
+    policy was asked it, the solution so far without its thoughts, and then the question. A server that has kept what it
+    read and wrote then reads little more than the question. The steps of another prompt than `prompt` are judged as
+    well, but nothing is shared.
+
     Attributes:
         aggregate: Makes one value of the steps' scores; an earlier step counts as it was judged, and not at all if
             it was not.
@@ -44,7 +50,10 @@ class LlmJudge:
         attempts: Tries at one readable opinion, the label's included.
         labels: Whether the probability of a word is tried first, where log-probabilities are offered.
         temperature: Of scores; None leaves it to the judge's settings.
-        label_prompt: Asks for Yes or No; takes the problem and the steps as "answer". Also the part in the place.
+        prompt: The prompt that the steps were written under; it takes the problem alone. "" for "step", and for
+            "answer" where a whole answer is judged.
+        label_prompt: Asks for Yes or No. Also the part in the place. One that takes the problem, and the numbered
+            steps as "answer", quotes them, and is a conversation of its own.
         score_prompt: Asks for a score from 0 to 10, likewise.
     """
 
@@ -53,6 +62,7 @@ class LlmJudge:
     attempts: int = 3
     labels: bool = True
     temperature: float | None = None
+    prompt: str = ""
     label_prompt: str = "judge_label"
     score_prompt: str = "judge_score"
     needs: ClassVar[frozenset[str]] = frozenset()
@@ -74,21 +84,33 @@ class LlmJudge:
             return Unscored("empty step")
         steps = steps_of(path)
         before = [score for step in steps[:-1] if (score := step.score) is not None]
-        values = {"problem": path.problem.text, "answer": marked(steps)}
-        found = await all_of(
-            partial(self._sample, values, before, draft, i, llm) for i in range(self.samples)
-        )
+        found = await all_of(partial(self._sample, path, before, draft, i, llm) for i in range(self.samples))
         return gathered(found)
 
+    def _asked(self, question: str, path: Path, llm: Caller, temperature: float | None) -> Request:
+        """Ask behind the steps in their own conversation, or quote them where the question takes them."""
+        problem = {"problem": path.problem.text}
+        if llm.inputs(question):
+            values = {**problem, "answer": marked(steps_of(path))}
+            return llm.ask(question, values, role="judge", temperature=temperature)
+        wrote = llm.ask(self.prompt or ("step" if path.last.step else "answer"), problem)
+        asks = llm.ask(question, {}, role="judge", temperature=temperature)
+        if asks.messages[0].role != "user":
+            raise PromptError(
+                f"prompt {question!r} takes nothing, so it is asked behind the steps and must begin with the user's "
+                f"turn, not with the {asks.messages[0].role}'s; or let it take the problem and the answer"
+            )
+        return replace(asks, messages=(*wrote.messages, Message("assistant", path.text), *asks.messages))
+
     async def _sample(
-        self, values: dict[str, str], before: list[float], draft: int, number: int, llm: Caller
+        self, path: Path, before: list[float], draft: int, number: int, llm: Caller
     ) -> Sample | Unscored:
         lost = Unscored("no score in the reply")
         labelled = self.wishes and self.wishes <= llm.offers("judge")
         for attempt in range(self.attempts):
             ask = self._by_label if labelled and attempt == 0 else self._by_score
             try:
-                found, text = await ask(values, llm, draft, number, attempt)
+                found, text = await ask(path, llm, draft, number, attempt)
             except ServerError as error:
                 return Unscored.of(error)
             if isinstance(found, float):
@@ -96,17 +118,10 @@ class LlmJudge:
             lost = found
         return replace(lost, reason=f"{lost.reason}: {self.attempts} tries")
 
-    async def _by_score(
-        self, values: dict[str, str], llm: Caller, draft: int, number: int, attempt: int
-    ) -> _Opinion:
-        reply = await llm.say(
-            self.score_prompt,
-            values,
-            role="judge",
-            temperature=self.temperature,
-            draft=draft,
-            sample=number,
-            attempt=attempt,
+    async def _by_score(self, path: Path, llm: Caller, draft: int, number: int, attempt: int) -> _Opinion:
+        request = self._asked(self.score_prompt, path, llm, self.temperature)
+        reply = await llm.complete(
+            request, part=self.score_prompt, draft=draft, sample=number, attempt=attempt
         )
         # Prose that was cut off may end in half a number; JSON that is whole is closed.
         if reply.finish == "length" and not reply.text.rstrip().endswith(("}", "```")):
@@ -114,10 +129,8 @@ class LlmJudge:
         score = read_score(reply.text, 0.0, TOP)
         return _Opinion(Unscored("no score in the reply") if score is None else score / TOP, reply.text)
 
-    async def _by_label(
-        self, values: dict[str, str], llm: Caller, draft: int, number: int, attempt: int
-    ) -> _Opinion:
-        request = llm.ask(self.label_prompt, values, role="judge", temperature=0.0)
+    async def _by_label(self, path: Path, llm: Caller, draft: int, number: int, attempt: int) -> _Opinion:
+        request = self._asked(self.label_prompt, path, llm, 0.0)
         request = replace(request, max_tokens=1, logprobs=MOST_ALTERNATIVES, labels=YES_OR_NO.spellings)
         reply = await llm.complete(
             request, part=self.label_prompt, draft=draft, sample=number, attempt=attempt

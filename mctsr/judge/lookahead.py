@@ -11,6 +11,9 @@ from mctsr.errors import RecipeError, ServerError
 from mctsr.parts import Draft, Judge, Path, Unscored, Verdict
 from mctsr.tree import Sample
 
+AHEAD = "what lies ahead:"
+"""Begins the text of a sample that tells of the steps ahead; who shows samples knows them by it."""
+
 BEYOND = -2
 """Number of the first step ahead in the places of its calls; -1 is the asked node, drafts count from 0."""
 
@@ -97,7 +100,8 @@ class Lookahead:
         known = path.last.samples
         value = max(seen.values, default=_mean([sample.value for sample in known]))
         # `raw` is the step's own score, and judges of later steps read it: what lies ahead does not change it.
-        raw, text = _mean([sample.raw for sample in known]), "\n".join(seen.texts) or "nothing lies ahead"
+        raw = _mean([sample.raw for sample in known])
+        text = "\n".join([AHEAD, *seen.texts]) if seen.texts else "nothing lies ahead"
         return Verdict((Sample(value, raw, text),), tuple(seen.lost))
 
     async def _ahead(self, path: Path, llm: Caller) -> _Seen:

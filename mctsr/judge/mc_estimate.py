@@ -87,7 +87,8 @@ async def complete(
         llm: Who completes.
 
     Returns:
-        Their answers in order: None where there is none or the text was cut off, `Unscored` where the call failed.
+        Their answers in order: None where there is none or the text was cut off, `Unscored` where
+        the call failed or was cut off before it said anything.
     """
     request = replace(request, begun=path.begun, begun_ids=path.begun_ids)
 
@@ -96,7 +97,10 @@ async def complete(
             reply = await llm.complete(request, part="mc_estimate", draft=draft, sample=sample)
         except ServerError as error:
             return Unscored.of(error)
-        return None if reply.finish == "length" else extract_answer(reply.text, path.problem.kind)
+        if reply.finish == "length":
+            return None if reply.text.strip() else Unscored("empty reply")
+        # A model with nothing to add says that the answer stands there already.
+        return extract_answer(reply.text if reply.text.strip() else path.text, path.problem.kind)
 
     return await all_of(partial(one, sample) for sample in range(n))
 

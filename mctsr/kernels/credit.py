@@ -8,7 +8,7 @@ node: it passes over it, and what such a node shows comes from its descendants a
 import math
 
 from .jit import kernel
-from .node import NONE, UNJUDGED, UNSCORED, Floats, Nodes
+from .node import DONE, NONE, UNJUDGED, UNSCORED, Floats, Nodes
 from .rules import UCT_MCTSR_CODE, above, score
 
 
@@ -85,8 +85,8 @@ def signed_sum(nodes: Nodes, node: int, reward: float, shift: float, floor: floa
     """Spread a final reward r over the steps of its path: q += g r, unless their signs differ; value = q / N.
 
     g = max((i + shift) / (l + shift), floor) for the step at depth i of l. Where q < 0 < r, q becomes g r: a
-    step on a right path must be positive. Where q > 0 > r, q stays. A reward of 0 is no end: it counts as a
-    visit of `node` alone.
+    step on a right path must be positive. Where q > 0 > r, q stays. A reward of 0 at a node that is not DONE is
+    no end: it counts as a visit of `node` alone.
     Source: DeepSearch, arXiv:2509.25454 (shift 0), and its released code (smiles724/DeepSearch,
     `deepsearch/utils/mcts.py`, shift 1).
 
@@ -99,6 +99,7 @@ def signed_sum(nodes: Nodes, node: int, reward: float, shift: float, floor: floa
     """
     values, sums, visits, parents = nodes["value"], nodes["value_sum"], nodes["visits"], nodes["parent"]
     length = nodes["depth"][node] + shift
+    ends = reward != 0.0 or nodes["flags"][node] & DONE != 0
     at = node
     while at != NONE:
         visits[at] += 1
@@ -108,7 +109,7 @@ def signed_sum(nodes: Nodes, node: int, reward: float, shift: float, floor: floa
         elif reward > 0.0:
             sums[at] = share
         values[at] = sums[at] / visits[at]
-        at = NONE if reward == 0.0 else parents[at]
+        at = parents[at] if ends else NONE
 
 
 @kernel

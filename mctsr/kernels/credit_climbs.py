@@ -50,7 +50,7 @@ def highest(nodes: Nodes, own: Floats, node: int, n: int) -> None:
         nodes: NODE, shape [capacity]; `visits` and `value` change along the path.
         own: f8, shape [capacity]; statistic of each node's samples, NaN where there is none.
         node: Where the climb begins.
-        n: Number of new samples.
+        n: Visits to add; 0 for an evaluation that is none.
     """
     values, visits, parents = nodes["value"], nodes["visits"], nodes["parent"]
     while node != NONE:

@@ -113,8 +113,11 @@ async def connect(
             note for seat, who in zip(seats.values(), found, strict=True) for note in _doubts(seat, who)
         ]
         models = Models(*seats.values(), gate=Gate(limit), seed=settings.seed)
-        if missing := await lacking(models, needs, [role for role in seats if role != "judge"]):
-            raise refusal(needs, missing, [f"{who.base_url} ({who.kind})" for who in found])
+        where: dict[Role, str] = {
+            who.role: f"{who.base_url} ({who.kind})" for who in found if who.role != "judge"
+        }
+        if missing := await lacking(models, needs, where):
+            raise refusal(needs, missing, where)
         models.take_back("judge", await unmet_wishes(models, wishes, "judge"))
         yield Connected(models, found, notices, limit)
 

@@ -25,7 +25,7 @@ from mctsr.judge.process.think_prm import ThinkPrm
 from mctsr.judge.seq_rm import SeqRm
 from mctsr.parts import Judge
 
-SELF_CERTAINTY, MC_ESTIMATE = "self-certainty", "mc-estimate"
+LLM_JUDGE, SELF_CERTAINTY, MC_ESTIMATE = "llm-judge", "self-certainty", "mc-estimate"
 
 OF_SCORES: Mapping[str, Callable[[Aggregate], Judge]] = MappingProxyType(
     {
@@ -33,7 +33,7 @@ OF_SCORES: Mapping[str, Callable[[Aggregate], Judge]] = MappingProxyType(
         "token-prm": TokenPrm,
         "chat-token-prm": ChatTokenPrm,
         "gen-prm": GenPrm,
-        "llm-judge": LlmJudge,
+        LLM_JUDGE: LlmJudge,
         SELF_CERTAINTY: SelfCertainty,
     }
 )
@@ -46,20 +46,23 @@ OF_PREFIXES: Mapping[str, Callable[[], Judge]] = MappingProxyType(
 
 
 def named_judge(
-    name: str, aggregate: str = "last", *, prompt: str = "step", temperature: float | None = None
+    name: str, aggregate: str = "last", *, prompt: str = "", temperature: float | None = None
 ) -> Judge:
     """Return the judge called `name`.
 
     Args:
         name: A key of `OF_SCORES` or `OF_PREFIXES`.
         aggregate: How a path's scores become one value: "last", "min", "product" or "mean".
-        prompt: The prompt that the steps are written under, for judges that go on writing.
-        temperature: Of the steps, likewise.
+        prompt: The prompt that the steps are written under, for judges that go on in their conversation; "" for
+            "step", or "answer" where it is a whole answer that "llm-judge" is shown.
+        temperature: Of the steps, for the judge that goes on writing them.
 
     Raises:
         RecipeError: There is no such judge or aggregation, or the judge does not aggregate.
     """
     chosen = named_aggregate(aggregate)
+    if name == LLM_JUDGE:
+        return LlmJudge(chosen, prompt=prompt)
     if name in OF_SCORES:
         return OF_SCORES[name](chosen)
     if name not in OF_PREFIXES:
@@ -71,4 +74,6 @@ def named_judge(
             f"judge {name!r} gives one score for all steps, so aggregate={aggregate!r} has no meaning; leave it out, "
             f"or choose one of {named(OF_SCORES)}"
         )
-    return McEstimate(prompt=prompt, temperature=temperature) if name == MC_ESTIMATE else OF_PREFIXES[name]()
+    if name == MC_ESTIMATE:
+        return McEstimate(prompt=prompt or "step", temperature=temperature)
+    return OF_PREFIXES[name]()

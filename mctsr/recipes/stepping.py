@@ -10,9 +10,10 @@ from mctsr.answer import best_finalist, majority, weighted_vote
 from mctsr.errors import RecipeError
 from mctsr.expand.boundary import read_boundary
 from mctsr.expand.step import Steps
+from mctsr.judge.outcome import Ends, OutcomeReward
 from mctsr.parts import Answerer, Judge
 
-from .judges import SELF_CERTAINTY, named_judge
+from .judges import MC_ESTIMATE, SELF_CERTAINTY, named_judge
 
 Choice = Literal["best", "weighted", "majority"]
 
@@ -57,6 +58,21 @@ def answerer(choice: Choice, judge: Judge) -> Answerer:
     if choice == "weighted":
         return weighted_vote(judge.low, judge.high)
     return best_finalist if choice == "best" else majority
+
+
+def judge_of_ends(name: str, scorer: Judge, *, uses_gold: bool, unfinished: float = 0.0) -> Ends:
+    """Return a judge of ends alone, from -1 to 1: by the known answer, or else what the scorer of that name says.
+
+    Raises:
+        RecipeError: The scorer completes what it judges, and an end has no completions: all would be right.
+    """
+    if uses_gold:
+        return Ends(OutcomeReward(uses_gold=True), unfinished)
+    if name == MC_ESTIMATE:
+        raise RecipeError(
+            f"judge {name!r} compares an answer with completions, and an end has none; take another"
+        )
+    return Ends(scorer, unfinished)
 
 
 def check_counts(**counts: int) -> None:

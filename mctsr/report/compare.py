@@ -12,7 +12,7 @@ from mctsr.errors import RunError, UsageError, named, shown
 
 from .curve import Curve, Tracks, budgets, curve, follow
 from .paired import Paired, pair
-from .rules import ORACLE, RULES, is_counted, is_right
+from .rules import RULES, TOLD, is_counted, is_right, note_of
 from .shares import wilson
 from .totals import Cost, Score, cost_of, model_of
 
@@ -169,6 +169,7 @@ def _remarks(runs: Sequence["Run"], graded: Sequence[str]) -> list[str]:
         for number, run in enumerate(runs)
         if run.unfinished()
     ]
+    notes += [f"{label(number)}: {TOLD}" for number, run in enumerate(runs) if run.uses_gold]
     grades = [run.grades() for run in runs]
     golds = [id for id in graded if len({found[id]["gold"] for found in grades if id in found}) > 1]
     if golds:
@@ -182,7 +183,7 @@ def _side(name: str, run: "Run", compared: Sequence[str], graded: Sequence[str])
     results, grades = run.results(), run.grades()
     right = {rule: sum(is_right(rule, results[id], grades.get(id)) for id in graded) for rule in RULES}
     scores = [
-        Score(rule, k, len(graded), *wilson(k, len(graded)), ORACLE if rule == "oracle" else "")
+        Score(rule, k, len(graded), *wilson(k, len(graded)), note_of(rule, told=run.uses_gold))
         for rule, k in right.items()
     ]
     return Side(

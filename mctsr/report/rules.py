@@ -10,6 +10,8 @@ from mctsr.runs.verdict import word_of
 
 ORACLE = "any node correct; not a score of the recipe"
 
+TOLD = "no test result: the search was told which answers are right (uses_gold)"
+
 RULES: Mapping[str, Callable[[AnswersRecord], Iterable[str | None]]] = {
     "first": lambda answers: [answers["first"]],
     "selected": lambda answers: [answers["selected"]],
@@ -17,6 +19,13 @@ RULES: Mapping[str, Callable[[AnswersRecord], Iterable[str | None]]] = {
     "oracle": lambda answers: answers["distinct"],
 }
 """Which answers of a problem each rule looks at; one right answer among them is enough."""
+
+
+def note_of(rule: str, *, told: bool) -> str:
+    """Say what must be known of a rule's score, "" for nothing; `told` means that known answers steered the search."""
+    if rule == "oracle":
+        return ORACLE
+    return TOLD if told and rule != "first" else ""
 
 
 def is_counted(result: ResultRecord, grades: Mapping[str, GradeRecord], with_gold: Collection[str]) -> bool:

@@ -14,7 +14,7 @@ from mctsr.runs.usage import total_usage
 from mctsr.runs.verdict import word_of
 
 from .prefix import PrefixCache, prefix_cache
-from .rules import ORACLE, RULES, is_counted, is_right
+from .rules import RULES, TOLD, is_counted, is_right, note_of
 from .shares import wilson
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Score:
         correct: Problems whose answer is right.
         n: Problems with a gold answer that are done, the failed ones included.
         low: Lower bound of the share's 95 % Wilson interval; `high` the upper one.
-        note: What the rule is; "" when the name says it.
+        note: What must be known to read it; "" when the name says all.
     """
 
     name: str
@@ -39,6 +39,11 @@ class Score:
     low: float
     high: float
     note: str = ""
+
+    @property
+    def no_test(self) -> bool:
+        """Whether it says nothing of the recipe, as the search was told the right answers."""
+        return self.note == TOLD
 
     @property
     def share(self) -> float | None:
@@ -144,7 +149,7 @@ def report(run: "Run") -> Report:
         judge=model_of(record, "judge"),
         total=len(record["problem_ids"]),
         done=len(results),
-        scores=_scores(results, grades, with_gold) if with_gold else (),
+        scores=_scores(run, with_gold) if with_gold else (),
         pending=sum(r["status"] == "ok" and r["id"] in with_gold - grades.keys() for r in results),
         cost=cost_of(results),
         prefix_cache=prefix_cache(result["usage"] for result in results),
@@ -160,16 +165,21 @@ def report(run: "Run") -> Report:
     )
 
 
-def _scores(
-    results: Iterable[ResultRecord], grades: Mapping[str, GradeRecord], with_gold: Collection[str]
-) -> tuple[Score, ...]:
+def _scores(run: "Run", with_gold: Collection[str]) -> tuple[Score, ...]:
     """Score the four rules over the problems that count."""
-    counted = [result for result in results if is_counted(result, grades, with_gold)]
+    grades = run.grades()
+    counted = [result for result in run.results().values() if is_counted(result, grades, with_gold)]
     right = {
         name: sum(is_right(name, result, grades.get(result["id"])) for result in counted) for name in RULES
     }
     return tuple(
-        Score(name, correct, len(counted), *wilson(correct, len(counted)), ORACLE if name == "oracle" else "")
+        Score(
+            name,
+            correct,
+            len(counted),
+            *wilson(correct, len(counted)),
+            note_of(name, told=run.uses_gold),
+        )
         for name, correct in right.items()
     )
 

@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 from mctsr.answer import first, majority
 from mctsr.changes import Row
 from mctsr.engine import Outcome
+from mctsr.expand.drafts import TIMES
 from mctsr.kernels.node import NONE, PLANTED, TRUNCATED
 from mctsr.lm.base import Tally
 from mctsr.parts import Problem, Selected
 from mctsr.rollout import Asked, Event, Folded
 from mctsr.stop import Limits
-from mctsr.tree import Tree
+from mctsr.tree import State, Tree
 
 from .records import (
     SCHEMA,
@@ -81,13 +82,19 @@ def result_record(
     record["counts"]["nodes"] = len(tree)
     record["counts"]["rollouts"] = ledger.folds
     record["counts"]["unscored"] = sum(unscored.values())
-    record["counts"]["duplicates"] = sum(state.twin is not None for state in tree.states)
+    record["counts"]["duplicates"] = sum(map(_repeats, tree.states))
     record["unscored_reasons"] = unscored
     record["overshoot"] = limits.overshoot(ledger)
     if not outcome.failed:
         record["selected_by"] = selected.by
         record["answers"] = _answers(tree, selected)
     return record
+
+
+def _repeats(state: State) -> int:
+    """Count the drafts whose text was there already: the node itself, and those that were merged into it."""
+    times = state.work.get(TIMES, "")
+    return (state.twin is not None) + (int(times) - 1 if times.isdecimal() else 0)
 
 
 def summary_record(

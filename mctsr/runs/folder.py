@@ -48,6 +48,11 @@ class Run:
         """
         return cls(path, read_record(path))
 
+    @property
+    def uses_gold(self) -> bool:
+        """Whether its search was told which answers are right: its trees are for labels, its answers no test."""
+        return self.record["recipe_arguments"].get("uses_gold") is True
+
     def results(self) -> dict[str, ResultRecord]:
         """Return the results by problem id; the last line of an id wins.
 

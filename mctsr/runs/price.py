@@ -1,11 +1,10 @@
 """What a problem is going to cost, found by running the recipe on replies of typical length.
 
-Knows typical lengths. Contacts nothing. A recipe that would go on for ever, or nearly so, is followed for a while:
+Contacts nothing. A recipe that would go on for ever, or nearly so, is followed for a while:
 what it costs is then at least what was counted.
 """
 
 import asyncio
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mctsr.engine import search
 from mctsr.errors import MctsrError, RecipeError
-from mctsr.lm.base import Completion, Place, Pooled, Pooling, Request, Tally, Token, Usage
+from mctsr.lm.base import Completion, Place, Pooled, Pooling, Request, Tally, Usage
 from mctsr.lm.scripted import Scripted
 from mctsr.parts import Problem
 from mctsr.prompting import Prompts
@@ -21,21 +20,30 @@ from mctsr.recipe import Recipe
 from mctsr.recipes.source import told
 from mctsr.stop import Limits
 
+from .made_up.replies import (
+    CHARACTERS_A_TOKEN,
+    JUDGEMENT_TOKENS,
+    REPLY_TOKENS,
+    STEPS,
+    half,
+    reply,
+    scores,
+    step_of,
+)
 from .settings import Settings
 
-REPLY_TOKENS = 300
-JUDGEMENT_TOKENS = 60
-CHARACTERS_A_TOKEN = 4
-STEPS = 6
-"""Steps of a solution that is grown step by step."""
-
-_STEP_END = "<extra_0>"
+__all__ = [
+    "CHARACTERS_A_TOKEN", "JUDGEMENT_TOKENS", "MOST_CALLS", "REPLY_TOKENS", "SECONDS", "STEPS", "Estimate", "price",
+]  # fmt: skip
 
 MOST_CALLS = 10_000
 """Calls after which a problem is not followed any further."""
 
 SECONDS = 4.0
 """After them, what was counted so far stands for the rest."""
+
+_REHEARSED, _REHEARSAL = 500, 60.0
+"""Calls and seconds of a rehearsal, which loads the kernels of all parts, or compiles them for the first time."""
 
 _MOST_PROBLEMS = 20
 _MOST_TASKS = 4 * MOST_CALLS
@@ -84,8 +92,13 @@ def price(problems: Sequence[Problem], recipe: Recipe, prompts: Prompts, setting
         RecipeError: The recipe's own code raises an error; says where.
     """
     recipe = replace(recipe, width=min(recipe.width, _MOST_WIDTH))
-    meter, tallies, at_least = _Meter(settings), list[Tally](), False
+    tallies, at_least = list[Tally](), False
     try:
+        rehearsal = _Meter(settings, _REHEARSED, _REHEARSAL)
+        for problem in problems[:1]:
+            asyncio.run(rehearsal.follow(problem, recipe, prompts))
+        # Compiling takes longer than all the rest, and would be counted as if the search did.
+        meter = _Meter(settings, MOST_CALLS, SECONDS)
         for problem in problems[:_MOST_PROBLEMS]:
             whole = asyncio.run(meter.follow(problem, recipe, prompts))
             if not whole and meter.late and tallies:
@@ -122,10 +135,10 @@ class _Meter:
         steps: The last step that was asked for, in any problem.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, calls: int, seconds: float) -> None:
+        self._calls, self._end = calls, time.monotonic() + seconds
         self.tally, self.steps = Tally(), 0
         self._settings = settings
-        self._end = time.monotonic() + SECONDS
         self._lengths = {
             "policy": min(REPLY_TOKENS, settings.policy.max_tokens),
             "judge": min(JUDGEMENT_TOKENS, settings.judge_max_tokens),
@@ -145,9 +158,7 @@ class _Meter:
         limits, seed = Limits(self._settings.max_calls, self._settings.token_limit), self._settings.seed
         lm = Scripted(self._said, scores=self._scored, offers=recipe.needs | recipe.wishes)
         try:
-            found = await search(
-                problem, recipe, lm, seed=seed, prompts=prompts, limits=limits, referee=_sometimes
-            )
+            found = await search(problem, recipe, lm, seed=seed, prompts=prompts, limits=limits, referee=half)
         except _Enough:
             self._fill(problem)
             return False
@@ -158,22 +169,17 @@ class _Meter:
         return True
 
     def _said(self, place: Place, request: Request) -> Completion:
-        if self.tally.calls >= MOST_CALLS or self.late:
+        if self.tally.calls >= self._calls or self.late:
             raise _Enough
-        completion = _reply(place, request, self._lengths[request.role])
-        self.steps = max(self.steps, _step(request))
+        completion = reply(place, request, self._lengths[request.role])
+        self.steps = max(self.steps, step_of(request))
         self.tally.count(completion)
         return completion
 
     def _scored(self, place: Place, pooling: Pooling) -> Pooled:
-        if self.tally.calls >= MOST_CALLS or self.late:
+        if self.tally.calls >= self._calls or self.late:
             raise _Enough
-        texts = [*(turn.content for turn in pooling.messages), pooling.text]
-        usage = Usage(sum(map(len, texts)) // CHARACTERS_A_TOKEN)
-        score = place.seed(0) % 90 / 100
-        steps = max(1, sum(text.count(_STEP_END) for text in texts))
-        rows = ((score,),) if pooling.task == "classify" else ((1 - score, score),) * steps
-        pooled = Pooled(rows, usage)
+        pooled = scores(place, pooling)
         self.tally.count(pooled)
         return pooled
 
@@ -191,59 +197,3 @@ class _Meter:
             prompt = len(problem.text) // CHARACTERS_A_TOKEN
             usage = Usage(missing * prompt, missing * min(self._lengths.values()))
             self.tally.add(Tally(missing, usage))
-
-
-async def _sometimes(answer: str) -> bool:
-    """Call half of the made-up answers right."""
-    return len(answer) + sum(map(ord, answer)) & 1 == 0
-
-
-def _reply(place: Place, request: Request, tokens: int) -> Completion:
-    """Make up a reply that can be read: an answer, its next step, or a score that differs from call to call."""
-    tokens, number = min(tokens, request.max_tokens or tokens), place.seed(0) % 10**6
-    if request.role != "policy" and request.logprobs is not None:
-        return Completion("", usage=Usage(_prompt_tokens(request), tokens), tokens=(_label(number),))
-    if step := _step(request):
-        tokens, end = min(tokens, REPLY_TOKENS // STEPS), request.stop[0]
-        if step < STEPS:  # the last one holds the answer
-            return _written(request, f"Step {number}: {_filler(tokens)}{end}", tokens, end)
-    if request.role == "judge":
-        # Such a number lies on every judge's scale.
-        text = f'{{"reason": "{_filler(tokens)}", "score": {number % 90 / 10}}}'
-    else:
-        left = max(STEPS - request.begun.count("\n\n"), 1)
-        lines = (_filler(tokens // STEPS) + "\n\n") * (left - 1)
-        text = f"{lines}The final answer is \\boxed{{{number % 90}}}"
-    return _written(request, text, tokens, "" if request.begun or request.stop else None)
-
-
-def _step(request: Request) -> int:
-    """Say which step of a solution is asked for, from 1; 0 for anything else."""
-    grown = request.stop and request.role == "policy"
-    return 1 + sum(map(request.begun.count, request.stop)) if grown else 0
-
-
-def _written(request: Request, text: str, tokens: int, end: str | None) -> Completion:
-    """Make a reply of a text, as one token if any are asked for: nobody counts them."""
-    whole = () if request.logprobs is None else (Token(text, -0.1 * tokens * (1 + len(text) % 7)),)
-    return Completion(text, usage=Usage(_prompt_tokens(request), tokens), stop=end, tokens=whole)
-
-
-def _label(number: int) -> Token:
-    """Make a token that any judge's labels are read from."""
-    good = (1 + number % 90) / 100
-    top = tuple(
-        (text, math.log(chance))
-        for chance, pair in ((good, "Yes +"), (1 - good, "No -"))
-        for text in pair.split()
-    )
-    return Token("Yes", top[0][1], None, top)
-
-
-def _filler(tokens: int) -> str:
-    return "step " * (tokens * CHARACTERS_A_TOKEN // len("step "))
-
-
-def _prompt_tokens(request: Request) -> int:
-    texts = [*(turn.content for turn in request.messages), request.begun]
-    return sum(map(len, texts)) // CHARACTERS_A_TOKEN

@@ -19,15 +19,25 @@ class Heard(NamedTuple):
 
 
 class Ear:
-    """Recognises requests by their system line."""
+    """Recognises requests by their system line, and questions about the turn before them by their words."""
 
     def __init__(self, prompts: Prompts | None = None) -> None:
         """Learn the prompts, the shipped ones unless others are given."""
         self._known: dict[str, list[tuple[Prompt, re.Pattern[str]]]] = {}
+        self._questions: dict[str, Prompt] = {}
         for prompt in (prompts or Prompts()).values():
+            if not prompt.inputs:
+                self._questions[prompt.sections[-1][1]] = prompt
+                continue
             system = "\n".join(text for role, text in prompt.sections if role == "system")
             template = "\n".join(text for role, text in prompt.sections if role == "user")
             self._known.setdefault(system, []).append((prompt, _inverse(template)))
+
+    def question(self, messages: Sequence[Message]) -> Prompt | None:
+        """Return the prompt that asks about the assistant's turn before it; None when that is not what is asked."""
+        if len(messages) < 2 or messages[-2].role != "assistant":
+            return None
+        return self._questions.get(messages[-1].content)
 
     def hear(self, messages: Sequence[Message]) -> Heard | None:
         """Return the prompt and its values, None when no known prompt was filled like this."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mctsr.runs.records import GradeRecord, NodeRecord, SampleRecord, TreeRecord
 from mctsr.runs.verdict import Word, word_of
 
-from .steps import TIMES, digits, on_the_way, said_by, solution
+from .steps import AHEAD, TIMES, digits, on_the_way, said_by, solution
 from .tree import flags_of
 from .words import number
 
@@ -164,6 +164,8 @@ def _reward(sample: SampleRecord) -> str:
 def _step_reward(sample: SampleRecord) -> str:
     """Tell a step's own score apart from what counts, which may be made of the whole solution so far."""
     own, counts = number(sample["raw"], 2), number(sample["value"], 2)
+    if sample["text"].startswith(AHEAD):
+        return f"{counts} (the step itself {own}, the best of what lies ahead {counts})"
     return counts if own == counts else f"{counts} (the step itself {own}, with the steps before it {counts})"
 
 

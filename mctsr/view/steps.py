@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from mctsr.runs.records import NodeRecord
 
+AHEAD = "what lies ahead:"
+"""Begins what a judge says of a step that it judged by the steps after it."""
+
 TIMES = "times"
 """Where a step keeps how many drafts said it."""
 

@@ -8,9 +8,10 @@ _ENDS = {
     "paths": "enough paths came to an end",
     "no gain": "no better value found for a while",
     "max depth": "largest depth reached",
-    "all finished": "the whole population is finished",
+    "all drawn": "all answers are drawn",
+    "all finished": "all solutions are finished",
     "searches": "enough wrong solutions were searched",
-    "exhausted": "nothing left to try",
+    "exhausted": "nothing left to do",
     "all unscored": "nothing could be scored",
 }
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mctsr.backup import DeepSearch, DeepSearchCode, OneEnd, trajectories_done
+from mctsr.backup import DeepSearch, DeepSearchCode, MaxOfWalks, OneEnd, trajectories_done, walks_done
 from mctsr.errors import RecipeError
-from mctsr.kernels.node import NONE
+from mctsr.kernels.node import DONE, NONE
 from mctsr.parts import Backup, Ledger
 from mctsr.select.pools import FrontierDeepSearch
 from mctsr.tree import Sample, State, Tree
@@ -118,6 +118,15 @@ def test_families_of_the_same_parent_at_other_times_are_two() -> None:
     assert trajectories_done(2)(tree, Ledger()) == "trajectories"
 
 
+@pytest.mark.parametrize("inner", [DeepSearch(), DeepSearchCode()])
+def test_an_end_that_is_neither_right_nor_wrong_is_a_visit_of_its_path_and_no_value(inner: Backup) -> None:
+    tree = chain(2)
+    bear(tree, OneEnd(inner), 1, 9, [(0.0, "5", None)])
+    assert numbers(tree, 3) == [(0.0, 1), (0.0, 1), (0.0, 1)]
+    assert tree.nodes["value"][:3].tolist() == [0.0, 0.0, 0.0]
+    assert trajectories_done(1)(tree, Ledger()) == "trajectories"
+
+
 def test_an_unfinished_step_counts_itself_and_nobody_else() -> None:
     tree, backup = chain(2), OneEnd(DeepSearch())
     tree.judged(1, (Sample(0.0, 0.0),))
@@ -132,3 +141,44 @@ def test_no_number_of_trajectories_is_off_and_a_negative_one_is_refused() -> Non
     assert trajectories_done(0)(Tree(), Ledger()) is None
     with pytest.raises(RecipeError, match="trajectories is -1"):
         trajectories_done(-1)
+
+
+# Walks
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=4), min_size=1, max_size=6
+    )
+)
+def test_a_walk_is_one_visit_of_its_path_when_the_best_of_a_family_is_finished(
+    families: list[list[tuple[int, bool]]],
+) -> None:
+    tree, backup = Tree(), MaxOfWalks()
+    above, ends = tree.add(NONE, State("")), list[int]()
+    for ask, family in enumerate(families, 1):
+        born = [tree.add(above, State(f"{ask}.{i}", ask=ask)) for i in range(len(family))]
+        for node, (_, done) in zip(born, family, strict=True):
+            if done:
+                tree.end(node, "finished")
+        for node, (value, _) in zip(born, family, strict=True):
+            tree.judged(node, (Sample(value, value),))
+            backup(tree, node)
+        best = max(born, key=lambda node: tree.states[node].samples[0].value)
+        if tree.has(best, DONE):
+            ends.append(best)
+        else:
+            above = best
+    for n in (len(ends), len(ends) + 1):
+        assert walks_done(n)(tree, Ledger()) == ("paths" if 0 < n == len(ends) else None)
+    on_the_way = [i for end in ends for i in tree.line(end)]
+    assert tree.nodes["visits"][: len(tree)].tolist() == [on_the_way.count(i) for i in range(len(tree))]
+    for node in range(len(tree)):
+        below = [tree.value(child) for child in tree.children(node)]
+        own = tree.states[node].samples[0].value if node else math.nan
+        assert tree.value(node) == (max(below) if below else own)
+
+
+def test_a_negative_number_of_walks_is_refused() -> None:
+    with pytest.raises(RecipeError, match="paths is -1"):
+        walks_done(-1)

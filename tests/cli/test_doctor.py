@@ -107,7 +107,7 @@ def test_a_server_that_cannot_be_reached_is_exit_code_1(mctsr: Command) -> None:
     assert told(mctsr, "--base-url", "http://127.0.0.1:9/v1", code=1)["ok"] is False
 
 
-def test_a_terminal_that_cuts_the_table_shows_the_reason_in_full(
+def test_a_narrow_terminal_shows_every_finding_in_full(
     mctsr: Command, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = "this model was built on a rainy day and wants no log-probabilities to be looked at, not today"
@@ -115,7 +115,11 @@ def test_a_terminal_that_cuts_the_table_shows_the_reason_in_full(
     monkeypatch.setattr("mctsr.cli.screen.render._columns", lambda _: 80)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     shown = re.sub(r"\x1b\[[\d;]*m", "", mctsr("doctor", "--base-url", server.url).out)
-    assert words in " ".join(shown.split())
+    lines = shown.splitlines()
+    begins, ends = lines[1].index("found"), lines[1].index("what it means")
+    assert words in " ".join(" ".join(line[begins:ends] for line in lines).split())
+    assert max(map(len, lines)) <= 80
+    assert "…" not in shown
 
 
 @pytest.mark.parametrize("way", ["gone", "silent", "refusing"])
@@ -255,7 +259,7 @@ def test_solve_refuses_a_recipe_whose_needs_are_not_met_and_begins_nothing(
     recipe = needy('"prefill"')
     ended = mctsr("solve", "-q", "2+2?", "--base-url", server.url, "--recipe", recipe, "-o", "here")
     assert ended.code == 2
-    assert f"the recipe needs prefill; {server.url} (other) was found without prefill" in ended.err
+    assert f"the recipe needs prefill; policy at {server.url} (other) was found without prefill" in ended.err
     assert not Path("here").exists()
     assert all("alphabet" in str(body["messages"]) for body in server.bodies), "only the trials were sent"
 
@@ -273,6 +277,20 @@ def test_solve_looks_for_log_probabilities_before_it_begins(mctsr: Command, serv
         "solve", "-q", "2+2?", "--base-url", able.url, "--recipe", needy('"logprobs"'), "-o", "here"
     )
     assert ended.code == 0
+
+
+def test_solve_says_of_each_server_what_it_lacks(mctsr: Command, serve: Serve) -> None:
+    policy, prm = serve(well(names="", opens=lambda body: False)), serve("4")
+    needs = needy('"prefill", "logprobs"')
+    servers = ("--base-url", policy.url, "--prm-base-url", prm.url)
+    ended = mctsr("solve", "-q", "2+2?", *servers, "--recipe", needs, "-o", "here")
+    assert ended.code == 2
+    assert f"; policy at {policy.url} (other) was found without prefill; choose" in ended.err
+    mute = serve("4")
+    servers = ("--base-url", mute.url, "--prm-base-url", prm.url)
+    ended = mctsr("solve", "-q", "2+2?", *servers, "--recipe", needs, "-o", "here")
+    policy_lacks = f"policy at {mute.url} (other) was found without logprobs, prefill"
+    assert f"{policy_lacks}; prm at {prm.url} (other) was found without logprobs;" in ended.err
 
 
 def test_solve_with_a_recipe_that_needs_scores_names_the_missing_reward_model(

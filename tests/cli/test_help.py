@@ -40,6 +40,9 @@ def test_every_option_can_be_given_as_a_variable_of_its_name(mctsr: Command, com
     shown = mctsr(command, "--help").out
     options = set(re.findall(r"^│ (--[a-z][a-z-]+)", shown, re.MULTILINE)) - ENTRIES
     assert len(options) >= 6
+    if command == "resume":
+        # A run has its own addresses; what a shell has set for all runs must not move it.
+        options -= {"--base-url", "--judge-base-url", "--prm-base-url"}
     # What was wrapped over lines is joined again.
     text = re.sub(r"\s*│\n│\s*", " ", shown)
     for name in options:

@@ -1,6 +1,7 @@
 """Recipes that label, from the command line: solved, exported, checked."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,29 @@ def test_labels_by_known_answers_need_known_answers(mctsr: Command, serve: Serve
     assert ended.code == 2
     assert ended.err.count("\n") <= 2
     assert not server.posts
+
+
+def test_scores_of_a_search_that_was_told_the_answers_are_marked_as_no_test(
+    mctsr: Command, serve: Serve, data: Path
+) -> None:
+    server = serve(extra={"owned_by": "vllm"}, more=fake_ways.vllm(Model(SOLUTION)))
+    base = ("--base-url", server.url, "--recipe", "omega-prm", "-s", "completions=2")
+    solved = mctsr("solve", data, *base, "-s", "uses_gold=true", "-o", "told")
+    for ended in (solved, mctsr("report", "told")):
+        assert ended.code == 0, ended.err
+        scores = ended.out[ended.out.index("\nanswer ") : ended.out.index("\ncost ")]
+        assert [line.split("  ")[0] for line in scores.split("\n")[2:4]] == [
+            "first",
+            "selected (no test result)",
+        ]
+        assert "selected and majority: no test result: the search was told which answers are right" in scores
+    found = json.loads(mctsr("report", "told", "--json").out)["scores"]
+    assert [score["note"].startswith("no test result") for score in found] == [False, True, True, False]
+    assert mctsr("solve", data, *base, "-o", "plain").code == 0
+    compared = mctsr("compare", "plain", "told").out
+    assert "B: no test result: the search was told" in compared
+    assert "* no test result: the search was told" in compared
+    rows = [line for line in compared.splitlines() if line.startswith(("selected ", "first ", "B - A"))]
+    assert [row.count("*") for row in rows[:6]] == [0, 1, 0, 1, 1, 0]
+    assert "*" not in mctsr("compare", "plain", "plain").out
+    assert re.search(r"^told .* labels ", mctsr("runs", "--dir", ".").out, re.MULTILINE)

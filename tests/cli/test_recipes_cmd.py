@@ -8,6 +8,7 @@ import pytest
 from mctsr.recipes import RECIPES
 
 from .conftest import Command
+from .test_show_screen import on_terminal
 
 OWN = '''
 def careful(*, again: int, name: str = "x", sure: bool = True):
@@ -21,10 +22,39 @@ def careful(*, again: int, name: str = "x", sure: bool = True):
 def test_every_recipe_is_listed_with_what_it_is(mctsr: Command) -> None:
     ended = mctsr("recipes")
     assert ended.code == 0
-    lines = {line.split()[0]: line for line in ended.out.splitlines()[1:]}
+    lines = {line.split()[0]: line for line in ended.out.splitlines()[1:] if line}
     assert lines.keys() >= RECIPES.keys()
     assert "arXiv:2406.07394" in lines["mctsr"]
     assert RECIPES["mctsr"] in lines["mctsr"]
+
+
+def test_recipes_stand_with_their_family(mctsr: Command) -> None:
+    blocks = [block.splitlines() for block in mctsr("recipes").out.split("\n\n")[1:]]
+    found = {head: [line.split()[0] for line in rows] for head, *rows in blocks}
+    assert found["answers that are refined"] == ["mctsr", "mctsr-code", "self-refine"]
+    assert "zero-shot" in found["independent answers"]
+    listed = [name for names in found.values() for name in names]
+    assert sorted(listed) == sorted(entry["name"] for entry in json.loads(mctsr("recipes", "--json").out))
+    families = {entry["family"] for entry in json.loads(mctsr("recipes", "--json").out)}
+    assert families >= {"sampling", "refine", "steps", "populations", "labels"}
+
+
+def test_a_narrow_terminal_lists_every_recipe_without_cutting_it() -> None:
+    lines = on_terminal("recipes", NO_COLOR="1", TERM="dumb").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if "…" in line]
+    assert {line.split()[0] for line in lines if line} >= RECIPES.keys()
+    assert "mctsr recipes NAME says" in lines[-1]
+
+
+def test_a_narrow_terminal_wraps_what_is_said_of_a_recipe_anew() -> None:
+    said = on_terminal("recipes", "best-of-n", columns=60, NO_COLOR="1", TERM="dumb")
+    assert max(map(len, said.splitlines())) <= 60
+    wide = on_terminal("recipes", "beam", columns=200, NO_COLOR="1", TERM="dumb").splitlines()
+    about = [line for line in wide if line.startswith("    n: ") or line.startswith("    judge: ")]
+    assert len(about) == 2
+    judge = next(line for line in about if "judge: " in line)
+    assert judge.endswith("a wrong name lists all.")
 
 
 def test_json_is_a_list_of_objects_with_names_and_arguments(mctsr: Command) -> None:

@@ -42,7 +42,7 @@ def test_counters_above_zero_have_a_line_and_those_at_zero_share_one(folder: str
         "all answers in the trees that cannot be graded   2",
         "  no score in the reply                          2\n  truncated score                                1",
         "replies cut at max tokens, the judge's included  1",
-        "nodes that repeat the text of another node       1",
+        "drafts that repeat the text of another           1",
         "calls repeated after a kill                      3",
         "none: problems without a selected answer; calls asked again for want of a readable score; "
         "empty replies; calls taken from the log; logged replies that no longer fit",

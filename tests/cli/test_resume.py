@@ -147,3 +147,61 @@ def test_settings_of_a_run_cannot_be_changed(mctsr: Command, broken: Path) -> No
     ended = mctsr("resume", broken, "--seed", 2)
     assert ended.code == 2
     assert "--seed" in ended.err
+
+
+def test_a_run_goes_on_where_its_servers_are_now(mctsr: Command, serve: Serve, broken: Path) -> None:
+    moved = serve()
+    before = json.loads((broken / "run.json").read_bytes())["servers"][0]["base_url"]
+    ended = mctsr("resume", broken, "--base-url", moved.url.removesuffix("/v1"))
+    assert ended.code == 0
+    assert (len(moved.bodies), f"at {moved.url}" in ended.err) == (1, True)
+    record = json.loads((broken / "run.json").read_bytes())
+    assert {server["base_url"] for server in record["servers"]} == {moved.url} != {before}
+    assert "the servers changed when the run went on" in record["notices"]
+
+
+def test_a_run_that_has_moved_goes_on_at_the_last_place(mctsr: Command, serve: Serve, data: Path) -> None:
+    first, second = serve(), serve()
+    first.queue(status(400, "not now"))
+    one = ("--limit", 1, *SMALL, "-o", "run")
+    assert mctsr("solve", data, "--base-url", first.url, *one).code == 1
+    second.queue(status(400, "not now, either"))
+    assert mctsr("resume", "run", "--base-url", second.url).code == 1
+    asked = len(first.bodies)
+    assert mctsr("resume", "run").code == 0
+    assert (len(first.bodies), len(second.bodies)) == (asked, 2)
+
+
+def test_a_variable_does_not_move_a_run(
+    mctsr: Command, server: FakeServer, broken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_BASE_URL", "MCTSR_BASE_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9/v1")
+    assert mctsr("resume", broken).code == 0
+    assert len(server.bodies) == 4
+
+
+@pytest.mark.parametrize("flag", ["--judge-base-url", "--prm-base-url"])
+def test_a_role_that_the_run_has_not_cannot_move(mctsr: Command, broken: Path, flag: str) -> None:
+    ended = mctsr("resume", broken, flag, "http://127.0.0.1:9/v1")
+    assert ended.code == 2
+    assert ended.err.startswith(f"error: {flag} does not fit: the run's ")
+
+
+def test_misuse_that_shows_while_a_run_goes_on_says_how_to_go_on_with_it(
+    mctsr: Command, server: FakeServer, data: Path
+) -> None:
+    Path("own.py").write_text(
+        "from dataclasses import replace\n"
+        "from mctsr import RecipeError\n"
+        "from mctsr.recipes.sampling.zero_shot import zero_shot\n\n\n"
+        "def stop(tree, ledger):\n"
+        "    raise RecipeError('this does not fit')\n\n\n"
+        "def spoilt():\n"
+        "    return replace(zero_shot(), stopper=stop)\n"
+    )
+    asked = ("--recipe", "own.py:spoilt", "--limit", 1, "-o", "run")
+    ended = mctsr("solve", data, "--base-url", server.url, *asked)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.splitlines()[-2] == "error: this does not fit (1 of 1 problem not finished)"
+    assert ended.err.splitlines()[-1].startswith("next: mctsr resume run · ")

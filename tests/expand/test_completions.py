@@ -14,6 +14,7 @@ from mctsr.expand.completions import ANSWERS, Completions
 from mctsr.expand.cuts import cut_ends
 from mctsr.judge import outcome
 from mctsr.lm.base import Completion, Request, Usage
+from mctsr.lm.base.reply import Finish
 from mctsr.lm.scripted import Reply, Scripted
 from mctsr.parts import Draft, Fault, Path, PathNode, Problem
 from mctsr.prompting import Prompts
@@ -108,6 +109,12 @@ async def test_an_empty_reply_is_unscored_at_the_root_and_an_end_below_a_state()
     assert (await one(below(), Completion(" "))).unscored == "empty reply"
     draft = await one(below(SOLUTION, "It is \\boxed{42}\n\n"), Completion(""))
     assert (draft.unscored, draft.answer, draft.done) == ("", "42", True)
+
+
+@pytest.mark.parametrize("finish", ["length", "other"])
+async def test_a_server_that_sent_nothing_below_a_state_says_nothing_about_it(finish: Finish) -> None:
+    draft = await one(below(SOLUTION, "6 is 5 + 1.\n\n"), Completion(" ", finish=finish))
+    assert (draft.unscored, draft.answer, draft.truncated) == ("empty reply", None, True)
 
 
 async def test_a_thought_is_kept_beside_the_solution_and_sent_along() -> None:

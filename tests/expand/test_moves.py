@@ -47,7 +47,7 @@ async def test_an_end_that_was_cut_off_is_a_step_like_any_other() -> None:
 
 async def test_an_end_without_words_is_unscored() -> None:
     (draft,), _ = await grown(ReasonFinishReflect(Steps()), path(SURE), Completion(" ", stop=""))
-    assert (draft.unscored, draft.done, draft.why) == ("empty reply", True, "empty reply")
+    assert (draft.unscored, draft.done, draft.why) == ("empty reply", True, "finished")
 
 
 async def test_where_nothing_is_estimated_no_end_is_written_in_one_go() -> None:

@@ -10,6 +10,7 @@ code     add (1 - 1) / 2 = 0 (2), add cut 0 (2), add cut =5 .81 (1), add cut =3 
 import pytest
 
 from mctsr.engine import Outcome, search
+from mctsr.errors import RecipeError
 from mctsr.lm.base import Completion, Place, Request
 from mctsr.lm.scripted import Scripted
 from mctsr.recipe import Recipe
@@ -72,3 +73,9 @@ async def test_without_known_answers_a_judge_says_how_right_an_end_is() -> None:
     assert sum(place.part == "judge_label" for place, _ in lm.calls) == 3
     assert what.answerer(outcome.tree).answer == "5"
     assert what.answerer(outcome.tree).by == "majority"
+
+
+@pytest.mark.parametrize("name", ["agentprm", "agentprm-code"])
+def test_completions_cannot_judge_ends_since_an_end_has_none_and_would_agree_with_itself(name: str) -> None:
+    with pytest.raises(RecipeError, match="judge 'mc-estimate' compares an answer with completions"):
+        recipe(name, judge="mc-estimate")

@@ -23,6 +23,7 @@ from mctsr.engine import Outcome, search
 from mctsr.errors import RecipeError, ServerError, UsageError
 from mctsr.judge.grounded.rollout import rollouts_of
 from mctsr.lm.base import Completion, Place, Request, Usage
+from mctsr.lm.base.reply import Finish
 from mctsr.lm.scripted import Scripted
 from mctsr.parts import Ask
 from mctsr.prompting import Prompts
@@ -53,7 +54,7 @@ SIMULATED = {
 
 def says(place: Place, request: Request) -> Completion:
     if place.part == "judge_label":
-        good = RIGHT in request.messages[-1].content
+        good = RIGHT in request.messages[-2].content
         return label(yes=0.9 if good else 0.2, no=0.1 if good else 0.8)
     last = (["", *(text for text in request.begun.split("\n\n") if text)])[-1]
     text = GROWN[last][place.draft % 2] if place.draft >= 0 else SIMULATED[last]
@@ -140,6 +141,23 @@ async def test_a_model_with_nothing_to_add_has_ended_where_it_stands(name: str, 
     assert rollout.answer is not None
     assert (rollout.complete, rollout.verdicts, rollout.steps) == (True, [], [])
     assert rollout.outcome == (1.0 if uses_gold else pytest.approx(2 * 0.2 - 1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("finish", ["length", "other"])
+async def test_a_simulation_of_which_the_server_sent_nothing_is_lost_and_no_wrong_end(
+    name: str, finish: Finish
+) -> None:
+    def broken(place: Place, request: Request) -> Completion:
+        lost = place.draft < 0 and place.part == "step"
+        return Completion("", usage=Usage(1, 1), finish=finish) if lost else says(place, request)
+
+    lm = Scripted(broken, offers=OFFERS)
+    outcome = await search(PROBLEM, recipe(name, children=2, rounds=1, uses_gold=True), lm, referee=known)
+    assert outcome.tree.states[1].unscored == ["empty reply"]
+    assert [len(state.samples) for state in outcome.tree.states] == [0, 1, 1]
+    assert not outcome.tree.nodes["visits"][: len(outcome.tree)].any()
+    assert outcome.reason == "rounds"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -235,7 +253,7 @@ def test_a_dry_run_prices_rounds(name: str) -> None:
         ({"depth": "0"}, "depth is 0"),
         ({"rounds": "-1"}, "rounds is -1; it "),
         ({"judge": "prm"}, "judge 'prm' is unknown"),
-        ({"judge": "mc-estimate"}, "a simulation has none"),
+        ({"judge": "mc-estimate"}, "an end has none"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(name: str, given: dict[str, str], message: str) -> None:

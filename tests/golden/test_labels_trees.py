@@ -18,6 +18,7 @@ math-shepherd, 2 solutions, 2 completions of each step, the right answer is 5; t
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -124,6 +125,23 @@ async def test_omega_prm_without_known_answers_takes_the_first_solutions_majorit
     assert numbers(outcome.tree) == {"": (0.75, 4), "add": (1.0, 4), "add buy": (0.0, 4)}
     errors = {words(state.text): state.ended for state in outcome.tree.states if "error" in state.ended}
     assert errors == {"add buy =7": "first error in step 2"}
+
+
+async def test_omega_prm_looks_for_no_error_in_a_solution_that_was_cut_off() -> None:
+    def says(place: Place, request: Request) -> Completion:
+        told = OMEGA(place, request)
+        cut = not request.begun and place.draft == 1
+        return replace(told, text=told.text[:20], finish="length", stop=None) if cut else told
+
+    async def seven(answer: str) -> bool:
+        return answer == "7"
+
+    what, lm = recipe("omega-prm", completions=4, uses_gold=True), Scripted(says, offers=OFFERS)
+    tree = (await search(PROBLEM, what, lm, referee=seven)).tree
+    assert numbers(tree) == {"": (0.5, 4), "buy": (0.0, 4)}, "it counts as wrong, as in other estimates"
+    assert [state.ended for state in tree.states[1:5]] == [
+        *("finished", "cut off", "first error in step 1", "finished"),
+    ]
 
 
 @pytest.mark.parametrize("width", [2, 5])

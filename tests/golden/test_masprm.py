@@ -50,7 +50,6 @@ LONGER: Mapping[str, Sequence[str]] = {
     },
 }
 SCORES = {"add": 0.8, "buy": 0.6, "=3": 0.4, "=5": 0.6, "=7": 0.1, "buy =5": 0.9}
-_STEP = re.compile(r"<step_\d+>\n(.*?)\n</step_\d+>", re.DOTALL)
 
 
 class Team:
@@ -62,7 +61,8 @@ class Team:
     def __call__(self, place: Place, request: Request) -> Completion:
         asked = request.messages[-1].content
         if place.part == "judge_label":
-            said = " ".join(_word(step) for step in _STEP.findall(asked))
+            messages = request.messages[-2].content.split("\n\n")
+            said = " ".join(_word(message) for message in messages if message)
             score = SCORES.get(said, SCORES.get(said.split()[-1], 0.5))
             return label(yes=score, no=1 - score)
         lines = asked.partition("What your team has said so far:\n")[2].split("\n")
@@ -75,6 +75,17 @@ class Team:
 
 def _word(text: str) -> str:
     return re.sub(r"(?:Well, )?The answer is \\boxed\{(\d)\}", r"=\1", text.strip())
+
+
+async def test_a_last_message_that_was_cut_off_has_no_answer_unless_it_is_in_a_box() -> None:
+    async def outcome(text: str) -> tuple[str | None, float]:
+        lm = Scripted(lambda place, request: Completion(text, finish="length"), offers=OFFERS)
+        what = recipe("masprm-labels", roles="solver", rollouts=1, children=1, uses_gold=True)
+        tree = (await search(PROBLEM, what, lm, referee=known)).tree
+        return tree.states[1].answer, tree.value(1)
+
+    assert await outcome("First, 2 + 3 = 5, and then") == (None, -1.0)
+    assert await outcome("So it is \\boxed{5}, which") == ("5", 1.0)
 
 
 async def known(answer: str) -> bool:

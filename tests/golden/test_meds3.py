@@ -47,8 +47,7 @@ SCORES = {"add": 0.8, "buy": 0.4, "cut": 0.5, "eat": 0.9, "=3": 0.2, "=5": 0.7, 
 
 def says(place: Place, request: Request) -> Completion:
     if place.part == "judge_label":
-        steps = request.messages[-1].content.split("</step_")[-2].split(">\n")[-1]
-        score = SCORES[_last(steps)]
+        score = SCORES[_last(request.messages[-2].content)]
         return label(yes=score, no=1 - score)
     last = _last(request.begun)
     if place.part == "mc_estimate":
@@ -164,6 +163,22 @@ async def test_with_a_judge_of_steps_the_product_of_the_scores_leads() -> None:
     assert tree.states[4].ended == ""
     outcome, _ = await told(judge="llm-judge", nodes=5, low_gate=0.2)
     assert outcome.tree.states[4].ended == "finished"
+
+
+async def test_a_model_with_nothing_to_add_where_it_should_finish_has_ended_there() -> None:
+    def silent(place: Place, request: Request) -> Completion:
+        if place.part == "finish":
+            return Completion("", usage=Usage(1, 1), stop="")
+        ends = place.part == "mc_estimate"
+        return Completion(
+            "So \\boxed{5}" if ends else "2 + 3 = 5.\n\n", usage=Usage(1, 1), stop="" if ends else "\n\n"
+        )
+
+    what = recipe("meds3", children=1, completions=4, fewest=2, uses_gold=True)
+    outcome = await search(PROBLEM, what, Scripted(silent, offers=OFFERS), referee=known)
+    last = outcome.tree.states[-1]
+    assert (last.text, last.answer, last.ended, last.unscored) == ("", "5", "finished", ["empty reply"])
+    assert outcome.reason == "exhausted"
 
 
 @pytest.mark.parametrize("judge", ["mc-estimate", "llm-judge"])

@@ -50,7 +50,7 @@ async def test_a_round_grows_a_node_and_looks_ahead_from_the_best_newborn() -> N
     assert names(outcome.tree) == ["", "add", "buy"], "what lies ahead is not in the tree"
     same(outcome.tree, {"": (0.75, 1), "add": (0.75, 1), "buy": (0.4, 0)})
     assert (outcome.reason, outcome.ledger.asks, len(lm.calls)) == ("rounds", 2, 2 * 2 + 2 * 2)
-    assert outcome.tree.states[1].samples[1].text == "0.9: cut\n0.5: dig"
+    assert outcome.tree.states[1].samples[1].text == "what lies ahead:\n0.9: cut\n0.5: dig"
 
 
 async def test_a_finished_solution_above_the_gate_ends_the_search() -> None:

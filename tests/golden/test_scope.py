@@ -7,8 +7,9 @@ beam, n = 2, m = 1     add .8, buy .9; buy =7 .4, add cut .3; add cut =3 .6. Bot
 weighted vote          3: .6, 7: .4 before; 5: .8 + .9, 3: .6 + .6, 7: .4 + .4 afterwards
 """
 
-import re
 from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,7 @@ from mctsr.errors import RecipeError, ServerError
 from mctsr.expand.answer import Answer
 from mctsr.expand.rectify import Rectify
 from mctsr.judge.llm_judge import LlmJudge
-from mctsr.lm.base import Completion, Place, Request, Usage
+from mctsr.lm.base import Completion, Place, Pooling, Request, Usage
 from mctsr.lm.scripted import Scripted
 from mctsr.parts import Draft, Path, Problem
 from mctsr.prompting import Prompts
@@ -57,7 +58,7 @@ async def test_a_solution_is_written_anew_below_its_last_good_step(width: int) -
     ]
     assert [outcome.tree.parent(node) for node in range(4, 8)] == [1, 1, 4, 5]
     assert what.answerer(outcome.tree) == ("5", 7, "best value")
-    assert (outcome.reason, len(lm.calls)) == ("exhausted", 2 * 7)
+    assert (outcome.reason, len(lm.calls)) == ("all finished", 2 * 7)
 
 
 @pytest.mark.parametrize("more", [{"least": 2}, {"most": 0}, {"threshold": 0.2}])
@@ -92,6 +93,22 @@ async def test_those_with_the_longest_good_beginning_come_first() -> None:
     assert names(outcome.tree)[6:] == ["buy cut =7"]
 
 
+def rewarded(rewards: Mapping[str, float]) -> Callable[[Place, Pooling], list[list[float]]]:
+    """Score a solution by the first of the words that it holds."""
+    return lambda _, pooling: [
+        [next(r for word, r in rewards.items() if word in pooling.messages[-1].content)]
+    ]
+
+
+@pytest.mark.parametrize("base", ["puct-prm paths=1 children=1", "rest-mcts rounds=3 children=1"])
+async def test_raw_rewards_of_steps_are_held_against_the_threshold_on_their_scale(base: str) -> None:
+    scores = rewarded({"boxed": -4.0, "cut": -3.0, "dig": 5.0, "add": 0.4})
+    lm = Scripted(LINE, scores=scores, offers=OFFERS | {"prm", "classify"})
+    outcome = await search(PROBLEM, recipe("scope", base=f"{base} judge=seq-rm"), lm)
+    assert names(outcome.tree) == ["", "add", "add cut", "add cut =3", "add cut", "add cut =3"]
+    assert outcome.tree.parent(4) == 1, "a reward of 0.4 is better than half"
+
+
 # Whole answers
 
 TEXTS = ["Good.\n\nBad.\n\nSo \\boxed{1}", "Fair.\n\nSo \\boxed{2}"]
@@ -107,7 +124,7 @@ SHARES = {
 
 def whole(place: Place, request: Request) -> Completion:
     if place.part == "judge_label":
-        last = re.findall(r"<step_\d+>\n(.*?)\n</step_\d+>", request.messages[-1].content, re.DOTALL)[-1]
+        last = request.messages[-2].content.strip().rpartition("\n\n")[2]
         return label(yes=SHARES[last], no=1 - SHARES[last])
     if place.part == "rectify":
         assert request.begun == "Good.\n\n"
@@ -130,6 +147,14 @@ async def test_a_whole_answer_keeps_its_steps_before_the_first_wrong_one() -> No
     assert len({place for place, _ in lm.calls}) == len(lm.calls)
 
 
+async def test_raw_rewards_of_a_whole_answers_steps_are_held_against_the_threshold_on_their_scale() -> None:
+    scores = rewarded({"boxed": -1.0, "Bad": -3.0, "Good": 0.4})
+    lm = Scripted(whole, scores=scores, offers=OFFERS | {"prm", "classify"})
+    what = recipe("scope", base="best-of-n-prm n=1 judge=seq-rm", judge="seq-rm")
+    tree = (await search(PROBLEM, what, lm)).tree
+    assert [state.text for state in tree.states] == [TEXTS[0], "Good.\n\nBetter.\n\nSo \\boxed{3}"]
+
+
 @pytest.mark.parametrize("more", [{"least": 2}, {"threshold": 0.15}])
 async def test_an_answer_with_too_short_a_beginning_is_left_as_it_is(more: dict[str, float]) -> None:
     lm = Scripted(whole, offers=OFFERS)
@@ -142,7 +167,7 @@ async def test_a_step_without_score_is_not_found_wrong_and_an_empty_rest_is_no_a
     def says(place: Place, request: Request) -> Completion:
         if place.part == "rectify":
             return Completion(" ")
-        if "Bad." not in request.messages[-1].content:
+        if "Bad." not in request.messages[-2].content:
             return Completion("Hm.")
         return label(yes=0.1, no=0.9)
 
@@ -192,7 +217,8 @@ BASES = [
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("width", [1, 3])
 async def test_after_any_recipe_a_search_ends_and_repeats_itself(base: str, width: int) -> None:
-    await check_recipe(recipe("scope", base=base, tries=2), calls=600, problem=PROBLEM, lm=model)
+    what = replace(recipe("scope", base=base, tries=2), width=width)
+    await check_recipe(what, calls=600, problem=PROBLEM, lm=model)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -225,7 +251,7 @@ def test_the_laws_of_selectors_hold() -> None:
 async def test_the_laws_of_expanders_hold() -> None:
     def says(place: Place, request: Request) -> Completion:
         if place.part == "judge_label":
-            share = 0.1 if "<step_2>" in request.messages[-1].content else 0.9
+            share = 0.1 if "Second." in request.messages[-2].content else 0.9
             return label(yes=share, no=1 - share)
         return Completion(f"First.\n\nSecond.\n\nSo \\boxed{{{place.draft}}}")
 
@@ -251,6 +277,7 @@ def test_a_dry_run_prices_what_comes_after() -> None:
         ({"base": "beam k=8"}, "no argument 'k'"),
         ({"base": "self-consistency"}, "the base has no judge"),
         ({"base": "mctsr"}, "the base rewrites its solutions itself"),
+        ({"base": "deepsearch"}, "the base judges finished solutions alone"),
         ({"base": "scope"}, "the base rewrites its solutions itself"),
         ({"threshold": 1.5}, "threshold is 1.5"),
         ({"tries": 0}, "tries is 0"),

@@ -42,7 +42,7 @@ async def test_a_sweep_goes_on_beside_and_below_the_solution_that_was_kept(seed:
     assert what.answerer(tree) == ("5", 9, "best of the front")
     voted = recipe("particle-gibbs", answer="majority").answerer(tree)
     assert (voted.answer, name_of(tree, voted.node or 0)) == ("5", "add eat =5")
-    assert (outcome.reason, len(lm.calls)) == ("exhausted", 2 * (4 + 4 + 4 + 3 + 3 + 3))
+    assert (outcome.reason, len(lm.calls)) == ("all finished", 2 * (4 + 4 + 4 + 3 + 3 + 3))
 
 
 async def test_the_particles_of_all_sweeps_may_answer_together() -> None:

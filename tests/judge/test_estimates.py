@@ -113,6 +113,21 @@ async def test_cut_off_and_answerless_completions_disagree() -> None:
     assert [lost.server for lost in found.unscored] == [True]
 
 
+async def test_a_model_that_has_nothing_to_add_lets_the_answer_on_the_path_stand() -> None:
+    where = path(node("2+12\n\n", 1.0, said=json.dumps(["14"])), "The answer is 14.\n\n")
+    said = [
+        Completion(""),
+        Completion("So 14."),
+        Completion("", finish="length"),
+        Completion("\\boxed{9}"),
+    ]
+    found = await judged(McEstimate(completions=4), where, scripted(lambda p, r: said[p.sample]))
+    assert isinstance(found, Verdict)
+    assert found.unscored == (Unscored("empty reply"),)
+    assert json.loads(found.samples[0].text) == ["14", "14", "9"]
+    assert found.samples[0].value == pytest.approx(2 / 3)
+
+
 async def test_completions_that_all_fail_or_end_nowhere_are_no_score() -> None:
     nowhere = await judged(McEstimate(completions=2), path("Hm."), scripted(lambda p, r: "Well."))
     assert nowhere == Unscored("no completion came to an answer")

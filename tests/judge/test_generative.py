@@ -1,11 +1,15 @@
 """Models that review in words: GenPRM's turns, ThinkPRM's thought, and any chat model."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import jsonschema
 import pytest
 
-from mctsr.errors import RecipeError, ServerError
+from mctsr.caller import Caller
+from mctsr.errors import PromptError, RecipeError, ServerError
+from mctsr.expand.drafts import plain_answer
+from mctsr.expand.step import Steps
 from mctsr.judge.aggregate import minimum
 from mctsr.judge.llm_judge import LlmJudge, marked
 from mctsr.judge.process.gen_prm import GenPrm
@@ -14,8 +18,20 @@ from mctsr.judge.steps import steps_of
 from mctsr.lm.base import Completion, Message, Place, Request
 from mctsr.lm.scripted import Reply, Scripted
 from mctsr.parts import Judge, Unscored, Verdict
+from mctsr.prompting import Prompts
 from mctsr.testing.laws import check_judge
-from tests.support.judging import PROMPTS, judged, label, node, path, scripted, the_sample, token
+from tests.support.judging import (
+    PROBLEM,
+    PROMPTS,
+    answered,
+    judged,
+    label,
+    node,
+    path,
+    scripted,
+    the_sample,
+    token,
+)
 
 BUSY = ServerError("busy for ever", status=503)
 TURN = (
@@ -165,9 +181,55 @@ async def test_the_share_of_yes_is_the_score() -> None:
     sample = the_sample(await judged(LlmJudge(), path("3*4 = 12.\n\n", "2+12 = 14."), lm))
     ((place, request),) = lm.calls
     assert (place, request.role, request.max_tokens) == (Place("p", 2, "judge_label", 0), "judge", 1)
-    assert request.messages[-1].content.endswith("<step_2>\n2+12 = 14.\n</step_2>")
     assert sample.value == pytest.approx(0.75)
     assert sample.text == "Yes"
+
+
+async def test_a_verdict_is_asked_for_behind_the_steps_in_their_own_conversation() -> None:
+    where = path("3*4 = 12.\n\n", "2+12 = 14.\n\n")
+    lm, wrote = scripted([label(yes=1.0)], offers=frozenset({"logprobs"})), Scripted(["So 14."])
+    await judged(LlmJudge(), where, lm)
+    await Steps().write(where, 0, Caller(wrote, PROMPTS, "p", 2))
+    ((_, request),), ((_, writing),) = lm.calls, wrote.calls
+    assert request.messages[:-2] == writing.messages
+    assert request.messages[-2] == Message("assistant", writing.begun)
+    assert [turn.role for turn in request.messages] == ["system", "user", "assistant", "user"]
+
+
+async def test_a_whole_answer_is_judged_in_its_own_conversation_too() -> None:
+    lm = scripted(["Score: 7", "So 14."])
+    await judged(LlmJudge(), answered("12, so 14."), lm)
+    await plain_answer(PROBLEM, 0, Caller(lm, PROMPTS, "p", 2))
+    (_, asked), (_, writing) = lm.calls
+    assert asked.messages[:-1] == (*writing.messages, Message("assistant", "12, so 14."))
+    assert asked.schema == PROMPTS["judge_score"].schema
+
+
+async def test_a_judge_sees_no_thought() -> None:
+    lm = scripted(["Score: 7"])
+    thought = node("2+12 = 14.")._replace(work={"thought": "<think>Is it 15?</think>"})
+    await judged(LlmJudge(prompt="step_numbered"), path("3*4 = 12.\n\n", thought), lm)
+    ((_, request),) = lm.calls
+    assert request.messages[-2] == Message("assistant", "3*4 = 12.\n\n2+12 = 14.")
+    assert request.messages[0].content == dict(PROMPTS["step_numbered"].sections)["system"]
+
+
+async def test_a_question_that_takes_the_steps_quotes_them(tmp_path: Path) -> None:
+    front = 'output = "text"\nsource = "own"\n+++\n'
+    (tmp_path / "judge_score.md").write_text(
+        f'+++\ninputs = ["problem", "answer"]\n{front}{{{{role "user"}}}}\n{{{{problem}}}}: {{{{answer}}}} Score?'
+    )
+    (tmp_path / "rude.md").write_text(
+        f'+++\ninputs = []\n{front}{{{{role "system"}}}}\nJudge.\n{{{{role "user"}}}}\nScore?'
+    )
+    lm = scripted(["Score: 7"])
+    caller = Caller(lm, Prompts(tmp_path), "p", 2)
+    await LlmJudge().judge(path("a", "b"), 0, caller)
+    ((_, request),) = lm.calls
+    quoted = "<step_1>\na\n</step_1>\n<step_2>\nb\n</step_2>"
+    assert request.messages == (Message("user", f"{PROBLEM.text}: {quoted} Score?"),)
+    with pytest.raises(PromptError, match="must begin with the user's turn, not with the system's"):
+        await LlmJudge(score_prompt="rude").judge(path("a"), 0, caller)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +301,7 @@ async def test_a_chat_model_as_judge_keeps_the_laws() -> None:
         LlmJudge(attempts=0)
 
 
-def test_the_prompts_show_where_the_last_step_begins() -> None:
+def test_quoted_steps_show_where_the_last_step_begins() -> None:
     assert marked(steps_of(path("a\n\n", "b"))) == "<step_1>\na\n</step_1>\n<step_2>\nb\n</step_2>"
 
 

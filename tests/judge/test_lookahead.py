@@ -11,7 +11,7 @@ from mctsr.errors import RecipeError, Refused, ServerError
 from mctsr.expand.step import Steps
 from mctsr.judge.aggregate import minimum
 from mctsr.judge.llm_judge import LlmJudge
-from mctsr.judge.lookahead import Lookahead
+from mctsr.judge.lookahead import AHEAD, Lookahead
 from mctsr.lm.base import Completion, Place, Request
 from mctsr.parts import Path, Unscored, Verdict
 from mctsr.testing.laws import check_judge
@@ -63,7 +63,7 @@ async def test_a_new_step_is_judged_as_it_stands() -> None:
 
 async def test_asked_again_it_returns_the_best_value_ahead() -> None:
     found = the_sample(await judged(Lookahead(SCORES, Steps()), BORN, ahead("a", "b", "c"), -1))  # type: ignore[arg-type]
-    assert found == Sample(0.8, 0.5, "0.3: a\n0.8: b\n0.6: c"), "raw stays the step's own score"
+    assert found == Sample(0.8, 0.5, f"{AHEAD}\n0.3: a\n0.8: b\n0.6: c"), "raw stays the step's own score"
 
 
 async def test_it_goes_no_further_than_it_is_told_to() -> None:
@@ -97,7 +97,7 @@ async def test_a_step_without_a_score_is_passed_over_and_counted() -> None:
     found = await judged(Lookahead(SCORES, Steps()), BORN, ahead("odd", "a"), -1)  # type: ignore[arg-type]
     assert isinstance(found, Verdict)
     assert found.unscored == (Unscored("unknown"),)
-    assert (found.samples[0].value, found.samples[0].text) == (0.3, "unscored: odd\n0.3: a")
+    assert (found.samples[0].value, found.samples[0].text) == (0.3, f"{AHEAD}\nunscored: odd\n0.3: a")
 
 
 async def test_nothing_but_steps_without_a_score_is_no_value() -> None:

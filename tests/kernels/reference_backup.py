@@ -189,7 +189,7 @@ def decayed(decay: float) -> Rule:
 
 def deep_search(shift: int, floor: float) -> Rule:
     def one(at: Thing, r: float) -> None:
-        for thing in at.path if r else [at]:
+        for thing in at.path if r or at.done else [at]:
             last = at.depth + shift
             g = 1 if thing is at else max((thing.depth + shift) / last, floor)
             if thing.total * r >= 0:

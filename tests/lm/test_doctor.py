@@ -332,7 +332,9 @@ async def test_log_probabilities_of_the_reward_model_are_enough() -> None:
 
 async def test_a_need_that_nobody_meets_names_both_sides() -> None:
     async with FakeServer("4") as policy:
-        with pytest.raises(UsageError, match=f"the recipe needs logprobs; {policy.url} .* without logprobs"):
+        with pytest.raises(
+            UsageError, match=f"the recipe needs logprobs; policy at {policy.url} .* without logprobs"
+        ):
             async with connect(settings(policy), needs=NEEDED):
                 pass
 

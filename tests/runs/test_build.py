@@ -1,6 +1,8 @@
 """From a search to its records: complete enough to replay, strict enough for any reader."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -10,10 +12,13 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from mctsr.caller import Caller
 from mctsr.errors import ContextOverflow, ServerError
+from mctsr.expand.drafts import merged
 from mctsr.lm.base import Completion, Place, Request, Usage
 from mctsr.lm.scripted import Reply, Scripted
-from mctsr.parts import Problem
+from mctsr.parts import Draft, Expander, Fault, Problem
+from mctsr.parts import Path as NodesPath
 from mctsr.prompting import Prompts
 from mctsr.recipes.registry import choose
 from mctsr.runs.attempt import Terms, attempt
@@ -55,6 +60,20 @@ def moody(seed: int) -> Any:
         return by_place(place, request)
 
     return reply
+
+
+@dataclass(frozen=True)
+class _Merging:
+    """Lets equal drafts be one."""
+
+    inner: Expander
+    needs: frozenset[str] = frozenset()
+
+    async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
+        return merged(await self.inner.open(problem, n, llm))
+
+    async def grow(self, path: NodesPath, n: int, llm: Caller) -> Sequence[Draft | Fault]:
+        return merged(await self.inner.grow(path, n, llm))
 
 
 def replayed(tree: TreeRecord) -> list[dict[int, tuple[int, float | None]]]:
@@ -166,6 +185,18 @@ async def test_what_gave_no_score_is_counted_by_reason_and_has_no_value(tmp_path
     assert done.result["unscored_reasons"] == {"no score in the reply": 2}
     assert done.result["counts"]["unscored"] == 2
     assert (done.result["stopped"], done.result["selected_by"]) == ("all unscored", "first (nothing scored)")
+
+
+async def test_a_draft_that_was_merged_into_another_repeats_its_text_as_a_twin_does(tmp_path: Path) -> None:
+    def same(place: Place, request: Request) -> Reply:
+        return "It is \\boxed{4}" if place.draft < 3 else "It is \\boxed{5}"
+
+    first = choose("self-consistency", {"n": 5}).build()
+    for merging, nodes in ((True, 2), (False, 5)):
+        recipe = replace(first, expander=_Merging(first.expander) if merging else first.expander)
+        whole = terms("self-consistency")._replace(recipe=recipe)
+        done = await attempt(PROBLEM, whole, Scripted(same), tmp_path / f"{merging}.jsonl")
+        assert (done.result["counts"]["nodes"], done.result["counts"]["duplicates"]) == (nodes, 3)
 
 
 async def test_overshoot_says_by_how_much_a_limit_was_passed(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from mctsr.parts import Problem
+from mctsr.parts import Ledger, Problem
 from mctsr.prompting import Prompts
 from mctsr.recipe import Recipe
 from mctsr.runs.price import (
@@ -19,6 +19,7 @@ from mctsr.runs.price import (
 )
 from mctsr.runs.settings import RoleOptions, Settings
 from mctsr.stop import never
+from mctsr.tree import Tree
 from tests.testing.replies import recipe
 
 PROMPTS = Prompts()
@@ -109,6 +110,20 @@ def test_it_takes_no_time_worth_mentioning() -> None:
     began = time.perf_counter()
     price(problems(200), recipe("mctsr", rollouts=32), PROMPTS, PLAIN)
     assert time.perf_counter() - began < 5
+
+
+def test_what_happens_once_such_as_compiling_takes_no_time_from_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mctsr.runs.price.SECONDS", 0.3)
+    what, slow = recipe("mctsr", rollouts=8), [0.5]
+
+    def stopper(tree: Tree, ledger: Ledger) -> str | None:
+        time.sleep(slow.pop() if slow else 0.0)
+        return what.stopper(tree, ledger)
+
+    found = price(problems(1), replace(what, stopper=stopper), PROMPTS, PLAIN)
+    assert (found.at_least, found.calls, slow) == (False, 35, [])
 
 
 def without_end() -> Recipe:

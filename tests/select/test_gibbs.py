@@ -175,11 +175,11 @@ def test_others_go_on_from_the_reference_as_far_as_it_has_come() -> None:
         assert [(ask.node, ask.n) for ask in rule.ask(tree, rng, 1)] == [(line[-1], 3)]
         line.append(write(tree, line[-1], text, scores))
         rule.tell(tree, rng, line[-1:])
-    assert tree.front == [0, 0, 0]
+    assert tree.front == [line[3], 0, 0]
     for generation in (1, 2):
         assert [(ask.node, ask.n) for ask in rule.ask(tree, rng, 1)] == [(line[generation - 1], 2)]
         rule.tell(tree, rng, [])
-        assert tree.front == [line[generation]] * 3
+        assert tree.front == [line[3], line[generation], line[generation]]
     assert [(ask.node, ask.n) for ask in rule.ask(tree, rng, 1)] == [(line[2], 2)]
     rule.tell(tree, rng, [write(tree, line[2], "abb", scores)])
     assert sorted(tree.states[node].text for node in tree.front) == ["aba", "abb"]
@@ -198,8 +198,24 @@ def test_while_the_reference_is_on_its_way_finished_particles_wait_for_it() -> N
     b = write(tree, 0, "b", scores)
     rule.tell(tree, rng, [b])
     # Nobody had anything to write until the reference had arrived, unless the other became its copy on the way.
-    assert tree.front in ([a, a], [ab, b], [ab, ab])
-    assert tree.front[0] == a or not rule.ask(tree, rng, 1)
+    assert tree.front in ([ab, a], [ab, b], [ab, ab])
+    assert tree.front[1] == a or not rule.ask(tree, rng, 1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_sweep_that_is_broken_off_still_has_the_solution_of_the_one_before(seed: int) -> None:
+    tree, rng, rule = Tree(), np.random.default_rng(seed), Gibbs(4, 2, Weight("softmax"))
+    scores = {"a": 0.9, "ab": 0.9, "b": 0.2, "c": 0.3}
+    rule.tell(tree, rng, [tree.add(NONE, State("", step=True))])
+    a = write(tree, 0, "a", scores)
+    rule.tell(tree, rng, [a])
+    ab = write(tree, a, "ab", scores)
+    rule.tell(tree, rng, [ab])
+    b, c = write(tree, 0, "b", scores), write(tree, 0, "c", scores)
+    tree.end(b, "finished")
+    rule.tell(tree, rng, [b, c])
+    assert tree.front[0] == ab
+    assert set(tree.front[1:]) <= {a, ab, b, c}
 
 
 @pytest.mark.parametrize(("n", "sweeps"), [(2, 1), (3, 2), (5, 4)])

@@ -57,11 +57,31 @@ def test_a_walk_that_led_nowhere_is_over() -> None:
     assert list(rule.ask(tree, RNG, 1)) == [Ask(2, 2)]
 
 
-def test_what_is_being_grown_is_not_asked_again() -> None:
+def test_what_brought_nothing_is_asked_again_and_what_can_no_longer_grow_is_not() -> None:
     rule, tree = begun()
     rule.tell(tree, RNG, bear(tree, 0, 0.9, 0.3))
+    rule.tell(tree, RNG, [])
+    assert list(rule.ask(tree, RNG, 1)) == [Ask(1, 2)]
+    tree.end(1, "context overflow")
+    rule.tell(tree, RNG, [])
+    assert list(rule.ask(tree, RNG, 1)) == [Ask(2, 2)]
+
+
+def test_walks_in_flight_do_not_end_each_other() -> None:
+    rule, tree = begun()
+    rule.tell(tree, RNG, bear(tree, 0, 0.9, 0.3))
+    assert list(rule.ask(tree, RNG, 2)) == [Ask(1, 2)]
     tree.mark(1, +1)
-    assert list(rule.ask(tree, RNG, 2)) == [Ask(2, 2)]
+    assert list(rule.ask(tree, RNG, 1)) == [Ask(2, 2)], "a second walk, where the inner selector says"
+    tree.mark(2, +1)
+    tree.mark(1, -1)
+    rule.tell(tree, RNG, bear(tree, 1, 0.5, 0.1))
+    tree.mark(2, -1)
+    rule.tell(tree, RNG, bear(tree, 2, 0.2, 0.4))
+    assert list(rule.ask(tree, RNG, 2)) == [Ask(3, 2), Ask(6, 2)]
+    assert list(rule.ask(tree, RNG, 1)) == [Ask(3, 2)]
+    rule.tell(tree, RNG, bear(tree, 3, 0.5, ended=0))
+    assert list(rule.ask(tree, RNG, 2)) == [Ask(6, 2)]
 
 
 def test_the_laws_of_selectors_hold() -> None:

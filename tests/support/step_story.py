@@ -20,7 +20,6 @@ from tests.support.judging import label
 PROBLEM = Problem("p", "How much is it?", "number")
 OFFERS = frozenset({"steps", "logprobs"})
 
-_STEP = re.compile(r"<step_\d+>\n(.*?)\n</step_\d+>", re.DOTALL)
 _ANSWER = re.compile(r"The answer is \\boxed\{(\d+)\}")
 
 
@@ -40,8 +39,8 @@ class Story:
 
     def __call__(self, place: Place, request: Request) -> Completion:
         if place.part.startswith("judge_"):
-            return self._judged(place, [_word(text) for text in _STEP.findall(request.messages[-1].content)])
-        above = [_word(text) for text in request.begun.split("\n\n") if text]
+            return self._judged(place, _words(request.messages[-2].content))
+        above = _words(request.begun)
         words = self.after[" ".join(above)]
         word = words[place.draft % len(words)]
         ends = word.startswith("=")
@@ -61,6 +60,11 @@ def _word(text: str) -> str:
     """Return the word of a step."""
     answer = _ANSWER.search(text)
     return f"={answer[1]}" if answer else text.strip()
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a solution."""
+    return [_word(step) for step in text.split("\n\n") if step]
 
 
 def name_of(tree: Tree, node: int) -> str:

@@ -88,10 +88,24 @@ def test_other_texts_hold_no_puzzle(text: str) -> None:
 def test_every_shipped_prompt_is_recognised_with_its_values() -> None:
     ear = Ear()
     for name, prompt in PROMPTS.items():
+        if not prompt.inputs:
+            continue
         values = {key: f"{key} with {{{{braces}}}}\n\nand lines" for key in prompt.inputs}
         heard = ear.hear([Message(role, text) for role, text in prompt.fill(values)])  # type: ignore[arg-type]
         assert heard is not None
         assert (heard.prompt.name, heard.values) == (name, values)
+
+
+def test_a_question_is_recognised_behind_a_turn_of_the_assistant_alone() -> None:
+    ear = Ear()
+    questions = [prompt for prompt in PROMPTS.values() if not prompt.inputs]
+    assert questions
+    for prompt in questions:
+        asked = Message("user", prompt.sections[-1][1])
+        assert ear.question([Message("user", TEXT), Message("assistant", "12"), asked]) == prompt
+        assert ear.question([Message("user", TEXT), asked]) is None
+        assert ear.question([asked]) is None
+    assert ear.question([Message("assistant", "12"), Message("user", TEXT)]) is None
 
 
 def test_an_unknown_system_line_is_taken_for_a_plain_question() -> None:

@@ -45,8 +45,14 @@ def turns(prompt: str, **values: str) -> list[Message]:
     return [Message(role, text) for role, text in PROMPTS[prompt].fill({"problem": TEXT, **values})]  # type: ignore[arg-type]
 
 
-def begun(text: str) -> list[Message]:
-    return [*turns("step"), Message("assistant", text)]
+def begun(text: str, prompt: str = "step") -> list[Message]:
+    return [*turns(prompt), Message("assistant", text)]
+
+
+def asked(question: str) -> Message:
+    """Return the turn of a prompt that is asked behind a solution."""
+    ((_, text),) = PROMPTS[question].fill({})
+    return Message("user", text)
 
 
 def puzzle_of(text: str) -> Puzzle:
@@ -227,14 +233,32 @@ async def test_the_judge_in_words_says_the_same_as_the_reward_model() -> None:
 
 
 async def test_a_score_is_asked_for_in_json() -> None:
-    steps = "\n".join(f"<step_{i}>\n{step.strip()}\n</step_{i}>" for i, step in enumerate(SLIP, 1))
     reasoner = StepReasoner(judge=StepJudge("perfect"))
-    assert '"score": 0' in reasoner.reply(turns("judge_score", answer=steps), 0).text
+    solution = begun("".join(SLIP))
+    assert '"score": 0' in reasoner.reply([*solution, asked("judge_score")], 0).text
     lm = SimulatedSteps(reasoner)
-    request = Request(tuple(turns("judge_label", answer=steps)), logprobs=20)
+    request = Request((*solution, asked("judge_label")), logprobs=20)
     completion = await lm.complete(Place("p", 0, "judge_label"), request)
     assert completion.text == "No"
     assert [text for text, _ in completion.tokens[0].top] == ["No", "Yes"]
+
+
+@pytest.mark.parametrize("prompt", ["step", "step_numbered", "answer"])
+def test_the_last_step_of_the_turn_before_the_question_is_judged(prompt: str) -> None:
+    reasoner = StepReasoner(judge=StepJudge("perfect"))
+    heads = [f"Step {i}: " if prompt == "step_numbered" else "" for i in (1, 2, 3)]
+    texts = [head + step for head, step in zip(heads, SLIP, strict=True)]
+    said = [
+        reasoner.reply([*begun("".join(texts[:depth]), prompt), asked("judge_label")], 0).text
+        for depth in (1, 2, 3)
+    ]
+    assert said == ["Yes", "No", "No"]
+    heard = reasoner.ear.asked([*begun("".join(texts), prompt), asked("judge_label")])
+    assert [step.strip() for step in heard.steps] == [text.strip() for text in texts]
+
+
+def test_the_words_of_a_question_without_a_solution_before_them_are_no_verdict() -> None:
+    assert StepReasoner().reply([*turns("step"), asked("judge_label")], 0).p_yes is None
 
 
 async def test_the_protocol_has_a_row_a_step_and_refuses_what_it_cannot_read() -> None:

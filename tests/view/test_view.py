@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mctsr.errors import RunError
+from mctsr.judge import lookahead
 from mctsr.runs.records import NodeRecord
 from mctsr.runs.verdict import word_of
+from mctsr.view import steps
 from mctsr.view.find import find_problem
 from mctsr.view.node import Moment, NodeView
 from mctsr.view.problems import problem_views
@@ -218,7 +220,7 @@ def test_a_model_that_is_a_file_goes_by_its_last_part(name: str, short: str) -> 
 
 def test_ends_are_said_in_words_and_those_of_own_stoppers_as_they_are() -> None:
     assert ending("rollouts") == "all rollouts done"
-    assert ending("all finished") == "the whole population is finished"
+    assert ending("all finished") == "all solutions are finished"
     assert ending("my own reason") == "my own reason"
 
 
@@ -286,3 +288,11 @@ def test_a_steps_own_score_is_told_apart_from_what_counts() -> None:
         .rewards[0]
         .endswith("0.25 (the step itself 0.5, with the steps before it 0.25)")
     )
+
+
+def test_a_step_that_was_judged_by_the_steps_after_it_says_so() -> None:
+    assert steps.AHEAD == lookahead.AHEAD
+    for own, said in ((0.1, "0.58 (the step itself 0.1,"), (0.58, "0.58 (the step itself 0.58,")):
+        made = step(1, 0, "a", 0.58, samples=[sample(0.58, own, f"{lookahead.AHEAD}\n0.58: b")])
+        (reward,) = NodeView.of(step_tree("p", [root(), made]), 1, None).rewards
+        assert reward.endswith(f"{said} the best of what lies ahead 0.58)")

@@ -12,6 +12,7 @@ from functools import partial
 from mctsr.caller import Caller
 from mctsr.errors import RecipeError
 from mctsr.expand.drafts import merged, together
+from mctsr.expand.finish import is_final
 from mctsr.expand.thoughts import part
 from mctsr.grading import extract_answer
 from mctsr.lm.base import Completion
@@ -30,8 +31,8 @@ class Agents:
     """Let the next role speak.
 
     A message is a step: the transcript is the text of the path, and judges of steps read it as one. The last role's
-    message holds the answer and ends its path. A speaker is shown the problem and, under the names of those who
-    spoke, every message so far. An empty message is unscored and ends its node.
+    message holds the answer and ends its path; where it was cut off, only a box is one. A speaker is shown the problem
+    and, under the names of those who spoke, every message so far. An empty message is unscored and ends its node.
     Source: MASPRM, arXiv:2510.24803, for a team in a line.
 
     Attributes:
@@ -84,10 +85,11 @@ class Agents:
         request = llm.ask(f"agent_{role}", values, temperature=self.temperature)
         request = replace(request, max_tokens=self.max_tokens, logprobs=self.logprobs)
         reply = await llm.complete(request, part=f"agent_{role}", draft=draft)
-        text = part(reply.text).said.strip()
+        text, kind = part(reply.text).said.strip(), path.problem.kind
+        ended = last and text and (reply.finish == "stop" or is_final(text, kind, cut=True))
         return Draft(
             text + _APART if text and not last else text,
-            extract_answer(text, path.problem.kind) if last and text else None,
+            extract_answer(text, kind) if ended else None,
             {ROLE: role},
             truncated=reply.finish == "length",
             unscored="" if text else "empty reply",

@@ -74,7 +74,7 @@ class ReasonFinishReflect:
 
     def _opened(self, path: Path, draft: Draft) -> Draft:
         """Leave a finished draft open if it may be reflected on, and name it."""
-        if draft.answer is None:
+        if draft.answer is None or draft.unscored:
             return draft
         work = draft.work if ACTION in draft.work else {**draft.work, ACTION: "finish"}
         used = sum(node.work.get(ACTION) == "reflect" for node in path.steps) + (work[ACTION] == "reflect")
@@ -96,12 +96,12 @@ class ReasonFinishReflect:
         whole = reply.finish == "stop" or is_final(text, kind, cut=True, before=path.text)
         return Draft(
             text,
-            extract_answer(path.text + text, kind) if whole and text.strip() else None,
+            extract_answer(path.text + text, kind) if whole else None,
             {ACTION: "finish"},
             truncated=reply.finish == "length",
             unscored="" if text.strip() else "empty reply",
             done=whole or not text.strip(),
-            why="finished" if text.strip() else "empty reply",
+            why="finished" if whole or text.strip() else "empty reply",
             step=True,
             ids=reply.ids,
             tokens=reply.usage.completion_tokens,

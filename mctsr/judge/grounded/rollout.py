@@ -57,7 +57,8 @@ class GroundedRollout:
     A new step's sample is its verdict: 1 right, -1 wrong, 0 not checkable. A finished one is worth its outcome F.
     Judged again, a node is continued by up to `depth` steps, which are checked and never join the tree; `fuse` makes
     one number of the verdicts on all of them but the last and of F, which stands for the last. The rollout is kept
-    as the sample's text, see `rollouts_of`. What has not ended after `depth` steps has the outcome of no answer.
+    as the sample's text, see `rollouts_of`. What has not ended after `depth` steps has the outcome of no answer; where
+    the server sent nothing at all, the rollout is lost.
     Source: GroundedPRM, arXiv:2510.14942; a computer algebra system stands for its tool.
 
     Attributes:
@@ -110,6 +111,8 @@ class GroundedRollout:
         while len(written) < self.depth and not path.last.done:
             # No draft of this ask has such a number, whether it grows the node as well or not.
             step = await self.steps.write(path, draft - len(written), llm)
+            if step.unscored and step.why != "finished":
+                return Unscored(step.unscored)
             if step.unscored:
                 path = _ended(path, step.answer)
                 break

@@ -36,8 +36,22 @@ class Tally:
     reasked: int = 0
     roles: dict[Role, Usage] = field(default_factory=dict)
 
-    def count(self, completion: Completion | Pooled, *, attempt: int = 0, role: Role | None = None) -> None:
-        """Add one completion or row of scores; `attempt` is that of its place, `role` whose call it was."""
+    def count(
+        self,
+        completion: Completion | Pooled,
+        *,
+        attempt: int = 0,
+        role: Role | None = None,
+        label: bool = False,
+    ) -> None:
+        """Add one completion or row of scores.
+
+        Args:
+            completion: What came back.
+            attempt: That of its place.
+            role: Whose call it was.
+            label: Whether only a label was wanted: such a reply ends at its limit and is not cut off.
+        """
         self.calls += 1
         self.reasked += attempt > 0
         self.usage += completion.usage
@@ -46,7 +60,7 @@ class Tally:
         self.seconds += completion.seconds
         self.retried += completion.retries
         if isinstance(completion, Completion):
-            self.truncated += completion.finish == "length"
+            self.truncated += completion.finish == "length" and not label
             self.empty += not completion.text.strip()
         if completion.wire:
             self.wire = self.wire.union(completion.wire)

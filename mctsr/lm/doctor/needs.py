@@ -4,7 +4,7 @@ What a kind of server can do at best is in a table; here it is looked at, where 
 a trial can settle. Does not know: recipes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from mctsr.errors import ServerError, UsageError
 from mctsr.lm.base import LM, Role
@@ -48,11 +48,24 @@ async def unmet_wishes(lm: LM, wishes: frozenset[str], role: Role) -> frozenset[
     return finding.lacks
 
 
-def refusal(needs: frozenset[str], missing: frozenset[str], servers: Iterable[str]) -> UsageError:
-    """Return what is said of a recipe whose needs are not met; both sides are named."""
+def refusal(needs: frozenset[str], missing: frozenset[str], servers: Mapping[Role, str]) -> UsageError:
+    """Return what is said of a recipe whose needs are not met: what it needs, and what each server lacks.
+
+    Args:
+        needs: Words of `LM.offers`.
+        missing: Those of them that are not met. Whose log-probabilities are meant is open, so all lack them; of the
+            others the policy is meant.
+        servers: Who answers for the roles that were looked at.
+    """
+    lacks = {role: missing if role == "policy" else missing & LOGPROBS for role in servers}
+    found = [
+        f"{role} at {where} was found without {_listed(lacks[role])}"
+        for role, where in servers.items()
+        if lacks[role]
+    ]
     return UsageError(
-        f"the recipe needs {_listed(needs)}; {', '.join(dict.fromkeys(servers))} was found without "
-        f"{_listed(missing)}; choose another recipe or server (mctsr doctor shows what a server does)"
+        f"the recipe needs {_listed(needs)}; {'; '.join(found)}; choose another recipe or server "
+        "(mctsr doctor shows what a server does)"
     )
 
 

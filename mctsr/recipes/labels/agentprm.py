@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from mctsr.backup import MeanReturn
-from mctsr.judge.outcome import Ends, OutcomeReward
 from mctsr.recipe import Recipe
-from mctsr.recipes.stepping import Choice, answerer, check_counts, growth
+from mctsr.recipes.stepping import Choice, answerer, check_counts, growth, judge_of_ends
 from mctsr.select.frontier import Frontier
 from mctsr.stop import all_finished
 
@@ -60,7 +59,7 @@ def agentprm(
         max_step_tokens=max_step_tokens,
         temperature=temperature,
     )
-    ends = Ends(OutcomeReward(uses_gold=True) if uses_gold else scorer)
+    ends = judge_of_ends(judge, scorer, uses_gold=uses_gold)
     everybody = Frontier(n, keep_all, opened=1)
     return Recipe(expander, ends, everybody, MeanReturn(gamma), all_finished(), answerer(answer, ends))
 

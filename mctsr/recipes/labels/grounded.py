@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Hashable
 
-from mctsr.errors import RecipeError
 from mctsr.grading import normal_form
 from mctsr.judge.grounded.rollout import Fuse, GroundedRollout, Rollout, rollouts_of
-from mctsr.judge.outcome import Ends, OutcomeReward
 from mctsr.parts import Ledger, Selected, Stopper
-from mctsr.recipes.judges import MC_ESTIMATE
-from mctsr.recipes.stepping import Growth, check_counts, check_limits, growth
+from mctsr.recipes.stepping import Growth, check_counts, check_limits, growth, judge_of_ends
 from mctsr.select.rounds.look import rounds_done
 from mctsr.stop import first_of
 from mctsr.tree import Tree
@@ -32,10 +29,6 @@ def grounded(
         RecipeError: A name is unknown or a number out of range; says what is allowed.
     """
     check_counts(depth=depth)
-    if judge == MC_ESTIMATE:
-        raise RecipeError(
-            f"judge {judge!r} compares an answer with completions, and a simulation has none; take another"
-        )
     expander, said = growth(
         judge=judge,
         aggregate="last",
@@ -44,7 +37,7 @@ def grounded(
         max_step_tokens=max_step_tokens,
         temperature=temperature,
     )
-    outcome = Ends(OutcomeReward(uses_gold=True) if uses_gold else said, unfinished=-1.0)
+    outcome = judge_of_ends(judge, said, uses_gold=uses_gold, unfinished=-1.0)
     return Growth(expander, GroundedRollout(expander, outcome, fuse, depth))
 
 

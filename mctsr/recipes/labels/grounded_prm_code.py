@@ -28,11 +28,11 @@ def grounded_prm_code(
     """GroundedPRM as released: no tree policy, but chance. JerryPlain/GroundedPRMCode; paper: arXiv:2510.14942.
 
     A round takes a child of the root by chance, writes its next steps and simulates from the first that is not
-    finished. Early verdicts weigh most, and the outcome F the less the longer the simulation: the sum over i < n of
-    v_i (n - i) / n^2, plus F / n. The start of the simulation adds that to its value, its ancestors `decay` times as
-    much with each level up: values are sums, not means, so that an export needs --scale, and visits count for ancestors
-    alone. UCT stands in the code and is never called, so the published numbers are those of chance. Calls: a round
-    takes children + up to depth, a call for F where a model says it.
+    finished. Early verdicts weigh most, and the outcome F the less the longer the simulation: the sum over i < n of v_i
+    (n - i) / n^2, plus F / n. The start of the simulation adds that to its value, its ancestors `decay` times as much
+    with each level up: values are sums, not means, so that an export needs --scale, and visits count for ancestors
+    alone, so that only these get labels. UCT stands in the code and is never called, so the published numbers are those
+    of chance. Calls: a round takes children + up to depth, a call for F where a model says it.
 
     With `uses_gold` F is whether the answer is right, else what a judge thinks of the last step, stretched to [-1, 1].
     Rounds and depth are those for levels up to 3 of MATH; harder problems take 12 and 9. Not kept: a child that has

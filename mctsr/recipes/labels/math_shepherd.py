@@ -39,9 +39,10 @@ def math_shepherd(
     times completions for each step but the last; with solutions of six steps 15 * (6 + 5 * 8) = 690.
 
     With uses_gold right means equal to the known answer, and the answers of such a run are no test result. Without,
-    right means what most completions along the path said; where none came to an answer the step has no label and its
-    solution ends. The answer follows the paper's verification with labels in the place of its reward model: a
-    solution is worth its weakest step.
+    right means what most completions of the solution's first step said, or of the first whose completions came to an
+    answer; before that a step has no label and its solution ends. A completion without an answer, or cut off, counts as
+    wrong. The answer follows the paper's verification with labels in the place of its reward model: a solution is worth
+    its weakest step.
 
     8 completions and 15 solutions are the paper's as reported, not verified. Not kept: solutions of one model,
     completed by the same one; equal solutions are labelled like others, and the export writes one of them.

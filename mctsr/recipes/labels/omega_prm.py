@@ -43,9 +43,10 @@ def omega_prm(
     a say in it.
 
     Constants and 8 completions are the paper's; its search limit of 100 is reported, not verified. Not kept: problems
-    are dropped by the first 8 completions, not by 32 of their own; a whole wrong solution is not completed
-    once more; of equal wrong solutions one is searched. Bugs of a known reimplementation (openreasoner/openr) are not
-    reproduced: one pair chosen again and again, priorities that go stale, N(s) counted by completions.
+    are dropped by the first 8 completions, not by 32 of their own; a whole wrong solution is not completed once more;
+    of equal wrong solutions one is searched, and one that was cut off counts as wrong and is not; a beginning that two
+    solutions share is estimated for each. Bugs of a known reimplementation (openreasoner/openr) are not reproduced: one
+    pair chosen again and again, priorities that go stale, N(s) counted by completions.
 
     Args:
         completions: Solutions written for a state, k.

@@ -24,7 +24,7 @@ def beam(
 
     Each round writes a step for each of n beams and scores it; the best n / m survive, each in m copies. The search
     ends when every beam is finished. Calls: n a round, and as many for scores where the judge makes calls; with
-    solutions of six steps and the default judge 12 n.
+    solutions of six steps and the default judge 12 n at most.
 
     Kept from the released code of huggingface/search-and-learn: M = 4, 40 rounds, temperature 0.8. Differences:
     the last round is a step like any other, not written to its end; finished beams stay and compete by value;

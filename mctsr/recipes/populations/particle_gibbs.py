@@ -8,7 +8,7 @@ from mctsr.recipe import Recipe
 from mctsr.recipes.stepping import Choice, answerer, growth
 from mctsr.select.particles import Weight
 from mctsr.select.sweeps.gibbs import Gibbs
-from mctsr.stop import never
+from mctsr.stop import all_finished
 
 
 def particle_gibbs(
@@ -72,6 +72,6 @@ def particle_gibbs(
         scorer,
         Gibbs(n, sweeps, weight, resampling, pooled),
         OwnValue(),
-        never(),
+        all_finished(),
         answerer(answer, scorer),
     )

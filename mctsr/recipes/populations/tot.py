@@ -48,6 +48,6 @@ def tot(
         max_steps=max_steps,
         temperature=temperature,
     )
-    judge = LlmJudge(samples=votes, labels=False, temperature=temperature)
+    judge = LlmJudge(samples=votes, labels=False, temperature=temperature, prompt=expander.prompt_name)
     selector = Frontier(breadth * children, Beams(children), opened=1)
     return Recipe(expander, judge, selector, OwnValue(), all_finished(), best_finalist)

@@ -7,7 +7,7 @@ from mctsr.judge.self_reward import HIGH, LOW, SelfReward
 from mctsr.parts import Answerer
 from mctsr.recipe import Recipe
 from mctsr.select.frontier import Frontier
-from mctsr.stop import never
+from mctsr.stop import all_drawn
 
 
 def best_of_n(*, n: int = 8, samples: int = 1, attempts: int = 3) -> Recipe:
@@ -34,4 +34,4 @@ def weighted_best_of_n(*, n: int = 8, samples: int = 1, attempts: int = 3) -> Re
 
 def _scored(n: int, samples: int, attempts: int, answerer: Answerer) -> Recipe:
     judge = SelfReward(samples=samples, attempts=attempts)
-    return Recipe(Answer(), judge, Frontier(n), OwnValue(), never(), answerer)
+    return Recipe(Answer(), judge, Frontier(n), OwnValue(), all_drawn(), answerer)

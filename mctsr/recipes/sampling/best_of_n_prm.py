@@ -9,7 +9,7 @@ from mctsr.recipe import Recipe
 from mctsr.recipes.judges import MC_ESTIMATE, SELF_CERTAINTY, named_judge
 from mctsr.recipes.stepping import answerer
 from mctsr.select.frontier import Frontier
-from mctsr.stop import never
+from mctsr.stop import all_drawn
 
 LAST_ONLY = ("llm-judge",)
 """Judges that score the last step of a whole answer, and no earlier one."""
@@ -47,4 +47,4 @@ def best_of_n_prm(
             "leave it out, or choose another judge"
         )
     scorer = named_judge(judge, aggregate)
-    return Recipe(Answer(), scorer, Frontier(n), OwnValue(), never(), answerer(answer, scorer))
+    return Recipe(Answer(), scorer, Frontier(n), OwnValue(), all_drawn(), answerer(answer, scorer))

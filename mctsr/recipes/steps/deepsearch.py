@@ -5,9 +5,8 @@ from typing import Literal
 
 from mctsr.backup import DeepSearch, OneEnd, trajectories_done
 from mctsr.errors import RecipeError, shown
-from mctsr.judge.outcome import Ends, OutcomeReward
 from mctsr.recipe import Recipe
-from mctsr.recipes.stepping import Choice, answerer, check_counts, growth
+from mctsr.recipes.stepping import Choice, answerer, check_counts, growth, judge_of_ends
 from mctsr.select.deepsearch import DeepSearchJump
 from mctsr.select.pools import FrontierDeepSearch
 from mctsr.select.scores import uct_deepsearch
@@ -85,7 +84,7 @@ def deepsearch(
     )
     if wrong == "confident" or entropy_weight > 0:
         expander = replace(expander, logprobs=0)
-    ends = Ends(OutcomeReward(uses_gold=True) if uses_gold else scorer)
+    ends = judge_of_ends(judge, scorer, uses_gold=uses_gold)
     leaves = FrontierDeepSearch(parent_weight, entropy_weight, depth_weight, max_steps)
     return Recipe(
         expander,

@@ -7,12 +7,11 @@ from mctsr.answer import first, whole
 from mctsr.backup import MeanOfEnds
 from mctsr.errors import RecipeError
 from mctsr.expand.moves.agents import Agents
-from mctsr.judge.outcome import Ends, OutcomeReward
 from mctsr.kernels.node import NONE
 from mctsr.parts import Ledger, Selected, Stopper
 from mctsr.recipe import Recipe
 from mctsr.recipes.judges import MC_ESTIMATE, SELF_CERTAINTY, named_judge
-from mctsr.recipes.stepping import check_counts, check_limits
+from mctsr.recipes.stepping import check_counts, check_limits, judge_of_ends
 from mctsr.select.descent import Descent
 from mctsr.select.scores import uct_masprm, uct_masprm_inference
 from mctsr.stop import first_of, paths_done, rollouts_done
@@ -95,7 +94,7 @@ def masprm_labels(
     settled: `patience` simulations running moved it by at most 0.01, or left it beyond 0.95 either way.
     64 simulations, 4 candidates and 24 are the released code's (milad1378yz/MASPRM). Not kept: half as many candidates
     of the last agent; chance among candidates without visits, here the first; simulations that end where one has
-    ended before.
+    ended before; the choice of trees with a root's mean from -0.7 to 0.7 for training.
 
     Args:
         roles: Who speaks, in order, with commas between; each is a prompt file `agent_<role>.md`: reader, planner,
@@ -115,7 +114,7 @@ def masprm_labels(
     team = _team(roles, "" if uses_gold else judge, max_message_tokens, temperature)
     return Recipe(
         team,
-        Ends(OutcomeReward(uses_gold=True) if uses_gold else named_judge(judge)),
+        judge_of_ends(judge, named_judge(judge), uses_gold=uses_gold),
         Descent(uct_masprm(c), children),
         MeanOfEnds(steps_count=False),
         first_of(settled(patience), paths_done(simulations), rollouts_done(rollouts)),

@@ -1,6 +1,6 @@
 """Reasoning as planning: tree search over sub-questions and their answers."""
 
-from mctsr.backup import Max
+from mctsr.backup import MaxOfWalks, walks_done
 from mctsr.expand.sub_question import SubQuestions
 from mctsr.judge.sub_question import SubQuestionReward
 from mctsr.recipe import Recipe
@@ -8,7 +8,7 @@ from mctsr.recipes.stepping import Choice, answerer, check_counts
 from mctsr.select.descent import Descent
 from mctsr.select.scores import uct_rap
 from mctsr.select.sweeps.walk import Walk
-from mctsr.stop import first_of, paths_done, rollouts_done
+from mctsr.stop import first_of, rollouts_done
 
 
 def rap(
@@ -28,20 +28,20 @@ def rap(
     A step is a smaller question and the model's own answer to it, drawn several times. Its reward is
     r = useful^alpha * confidence^(1 - alpha): how likely the model calls the question useful, and the share of its
     answers that agree. UCT from the root, Q + w_exp sqrt(ln N / n), down to a leaf, and from there by the best new step
-    on to an end; Q is that of the best solution below. The answer is the solution with the best mean reward. Calls: a
-    rollout has one for each question, 2 to `answers` for its answers and one for its usefulness, 16 to 40 in all by
-    default; equal questions are answered once. Ten paths of five questions take 400 to 1,100 calls. Needs no continuing
-    of a begun turn, so any chat server will do.
+    on to an end; Q is that of the best path below, as far as it goes, and n the paths that were walked. The answer is
+    the solution with the best mean reward. Calls: a rollout has one for each question, 2 to `answers` for its answers
+    and one for its usefulness, 16 to 40 in all by default; equal questions are answered once. Ten paths of five
+    questions take 270 to 900 calls. Needs no continuing of a begun turn, so any chat server will do.
 
     Four actions, depth 5, weight 1, 10 iterations, temperature 0.8, and when to stop drawing answers are those of the
-    released code (maitrix-org/llm-reasoners); its 10 iterations are 10 paths here. Not kept: its examples in the
+    released code (maitrix-org/llm-reasoners). Not kept: its examples in the
     prompts, here are instructions in our own words; questions are answered when they are asked, not when they are
     first visited, so there is no stand-in for an unknown confidence, and that is what makes it dearer; Q is the mean
     reward of the whole path, in the code of the part below the node; its answer is a vote over paths by default, here
     see `answer`.
 
     Args:
-        paths: Stop when so many paths came to an end, siblings counted once; 0 is off.
+        paths: Stop when so many paths were walked to an end, the code's iterations; 0 is off.
         rollouts: Stop after so many rollouts, each the growth of one node by its children.
         children: Questions asked below a node.
         w_exp: Exploration constant.
@@ -57,7 +57,7 @@ def rap(
         SubQuestions(answers, max_steps, temperature),
         reward,
         Walk(Descent(uct_rap(w_exp), children), children),
-        Max(),
-        first_of(paths_done(paths), rollouts_done(rollouts)),
+        MaxOfWalks(),
+        first_of(walks_done(paths), rollouts_done(rollouts)),
         answerer(answer, reward),
     )

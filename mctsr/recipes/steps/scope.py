@@ -6,6 +6,8 @@ from mctsr.errors import RecipeError, shown
 from mctsr.expand.answer import Answer
 from mctsr.expand.rectify import Rectify
 from mctsr.expand.refine import SelfRefine
+from mctsr.judge.outcome import Ends
+from mctsr.judge.seq_rm import SeqRm
 from mctsr.parts import Judge
 from mctsr.recipe import Recipe
 from mctsr.recipes.judges import MC_ESTIMATE, SELF_CERTAINTY, named_judge
@@ -37,8 +39,8 @@ def scope(
     threshold, and how long a beginning must be, we could not confirm: 0.5 and one step are ours.
 
     Args:
-        base: The recipe before, with its arguments behind it: "best-of-n-prm", or "beam n=8 m=2". Of steps, or of
-            independent answers, and with a judge.
+        base: The recipe before, with its arguments behind it: "best-of-n-prm", or "beam n=8 m=2". Of steps that are
+            judged each, or of independent answers that are judged.
         judge: Who scores the steps of whole answers: "llm-judge", which needs no further model, "qwen-prm" and others
             of a reward model; a wrong name lists all. Steps that were grown keep the scores of the base's judge.
         threshold: A score below it is wrong, as a share of the judge's scale, in [0, 1].
@@ -59,7 +61,12 @@ def scope(
         )
     check_counts(tries=tries)
     return rectified(
-        recipe, judge=named_judge(judge), threshold=threshold, least=least, most=most, tries=tries
+        recipe,
+        judge=named_judge(judge, prompt="answer"),
+        threshold=threshold,
+        least=least,
+        most=most,
+        tries=tries,
     )
 
 
@@ -77,7 +84,7 @@ def rectified(
         tries: Times that each is rewritten.
 
     Raises:
-        RecipeError: The recipe has no judge, or rewrites whole answers itself, or a number is out of range.
+        RecipeError: The recipe has no judge of steps, or rewrites whole answers itself, or a number is out of range.
     """
     for count_name, count in (("least", least), ("most", most)):
         if count < 0:
@@ -92,10 +99,16 @@ def rectified(
         raise RecipeError(
             "the base rewrites its solutions itself; choose one that grows steps or writes independent answers"
         )
+    if isinstance(recipe.judge, Ends):
+        raise RecipeError(
+            "the base judges finished solutions alone, so nobody can tell where one went wrong; choose another"
+        )
     expander = recipe.expander
     if isinstance(expander, Answer):
         expander = Rectify(expander, judge, _on(judge, threshold), least)
-    selector = Salvage(recipe.selector, _on(recipe.judge, threshold), least, most, tries)
+    # It keeps a reward without bounds as what it said; the value is that reward on the scale.
+    by_value = isinstance(getattr(recipe.judge, "inner", recipe.judge), SeqRm)
+    selector = Salvage(recipe.selector, _on(recipe.judge, threshold), least, most, tries, by_value)
     return replace(recipe, expander=expander, selector=selector, stopper=salvaged_after(recipe.stopper))
 
 

@@ -13,15 +13,6 @@ from mctsr.tree import Tree
 ROOT = 0
 
 
-def children(tree: Tree, node: int) -> list[int]:
-    """Return the ids of a node's children, ascending."""
-    ids, child = list[int](), int(tree.nodes["first"][node])
-    while child != NONE:
-        ids.append(child)
-        child = int(tree.nodes["next"][child])
-    return ids
-
-
 def fresh(tree: Tree, family: Sequence[int]) -> int | None:
     """Return the first of siblings that can grow and was not simulated from yet, None when there is none."""
     for node in family:
@@ -57,7 +48,7 @@ class AnyChildOfRoot:
         """Hand out one ask, or none when every child of the root is finished or in flight."""
         if not len(tree) or tree.has(ROOT, UNSCORED | PLANTED):
             return ()
-        below = children(tree, ROOT)
+        below = tree.children(ROOT)
         if not below:
             shut = tree.has(ROOT, DONE) or tree.nodes["in_flight"][ROOT] > 0
             return () if shut else (Ask(ROOT, self.n),)
@@ -71,7 +62,7 @@ class AnyChildOfRoot:
         node = open_ones[int(rng.integers(len(open_ones)))]
         if tree.nodes["first"][node] == NONE:
             return (Ask(node, self.n),)
-        other = fresh(tree, children(tree, node))
+        other = fresh(tree, tree.children(node))
         return (Ask(node if other is None else other, 0, again=True),)
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:

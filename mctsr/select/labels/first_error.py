@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from mctsr.errors import RecipeError
-from mctsr.kernels.node import DONE, NONE, PLANTED, UNSCORED, Ids
+from mctsr.kernels.node import DONE, NONE, PLANTED, TRUNCATED, UNSCORED, Ids
 from mctsr.parts import Ask, Ledger, Rule, Stopper
 from mctsr.select.anywhere import Anywhere
 from mctsr.select.pools import OmegaPrm
@@ -27,12 +27,12 @@ _POOL: Rule = OmegaPrm()
 class FirstError:
     """Take a wrong rollout from the pool, halve it until its first error is found, and take the next.
 
-    An ask of a state is for `n` rollouts, one of a rollout for its beginnings. Of these the middle one is asked:
-    where none of its rollouts is right, the first error is at or before its last step, and the shorter ones are left;
-    else it is behind it, and the longer ones are left. The whole solution is known to be wrong and is not asked. When
-    nothing is left the rollout is ended with the place of its first error; the wrong rollouts of the states that were
-    met on the way have joined the pool, if some but not all rollouts of the state are wrong. Right rollouts are ended
-    at their birth, and so are wrong ones that were met before, word by word. An estimate that was lost ends the
+    An ask of a state is for `n` rollouts, one of a rollout for its beginnings. Of these the middle one is asked: where
+    none of its rollouts is right, the first error is at or before its last step, and the shorter ones are left; else it
+    is behind it, and the longer ones are left. The whole solution is known to be wrong and is not asked. When nothing
+    is left the rollout is ended with the place of its first error; the wrong rollouts of the states that were met on
+    the way have joined the pool, if some but not all rollouts of the state are wrong. Right rollouts are ended at their
+    birth, and so are wrong ones that were cut off or were met before, word by word. An estimate that was lost ends the
     search of its rollout. The front is the root's rollouts: they alone are drawn as a model answers.
 
     Everything is read from the tree. With several asks in flight several rollouts are searched at a time.
@@ -162,9 +162,14 @@ def _searched(tree: Tree) -> list[int]:
 
 
 def _sort_out(tree: Tree, rollout: int) -> None:
-    """End a rollout that is right, or known already."""
+    """End a rollout that is right, known already, or cut off.
+
+    Of what never came to its end no step need be wrong.
+    """
     twin = tree.states[rollout].twin
     if tree.value(rollout) > 0.0:
         tree.end(rollout, "finished")
     elif twin is not None:
         tree.end(rollout, f"same text as {twin}")
+    elif tree.has(rollout, TRUNCATED):
+        tree.end(rollout, "cut off")

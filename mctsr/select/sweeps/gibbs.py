@@ -52,7 +52,7 @@ class Gibbs:
     all are finished. One of the last particles, drawn by weight, is the reference of the next sweep: it keeps one of
     the n places, in generation k it is its own first k steps, with the score that they had, and others may become
     copies of it and go on from there. Its steps are not written again. The front is the population, in later sweeps
-    the reference first.
+    the end of the reference first: a sweep that is broken off has at least that to answer with.
     Source: Andrieu, Doucet and Holenstein 2010, "Particle Markov chain Monte Carlo methods"; over steps Puri et al.,
     arXiv:2502.01618. Its released code looks at the reference one step late.
 
@@ -110,14 +110,14 @@ class Gibbs:
             weights = self._weights(tree, pool)
             draw = resample_around if sweep.line else resample
             pool = [pool[i] for i in draw(self.method, weights, self.n, rng)]
-        tree.front = pool
+        tree.front = [*sweep.line[-1:], *pool[len(sweep.here) :]]
 
     def _begin(self, tree: Tree, sweep: _Sweep, rng: Generator) -> None:
         """Choose the reference among those who are left, and send everybody back to its root."""
         sweep.before += tree.front
         chosen = int(resample(self.method, self._weights(tree, tree.front), 1, rng)[0])
         sweep.number, sweep.line, sweep.at = sweep.number + 1, tree.line(tree.front[chosen]), 0
-        tree.front = sweep.line[:1] * self.n
+        tree.front = [sweep.line[-1], *sweep.line[:1] * (self.n - 1)]
 
     def _weights(self, tree: Tree, pool: Sequence[int]) -> Floats:
         return weighed(self.weight(tree.nodes["value"][list(pool)]))

@@ -54,6 +54,7 @@ class Salvage:
         least: Good steps that a beginning must have, at least 0.
         most: Solutions that are salvaged, at least 0.
         tries: Times that each is rewritten, at least 1.
+        by_value: Whether a step's own score is its first value, as of judges whose raw score is on no scale.
     """
 
     inner: Selector
@@ -61,6 +62,7 @@ class Salvage:
     least: int = 1
     most: int = 4
     tries: int = 1
+    by_value: bool = False
 
     def __post_init__(self) -> None:
         if self.least < 0 or self.most < 0 or self.tries < 1:
@@ -132,17 +134,20 @@ class Salvage:
 
     def _wrong(self, step: State) -> bool:
         """Say whether a step itself was found wrong; one that nobody scored was not."""
-        raw = [sample.raw for sample in step.samples]
-        return bool(raw) and sum(raw) / len(raw) < self.threshold
+        said = step.samples
+        own = [sample.value for sample in said[:1]] if self.by_value else [sample.raw for sample in said]
+        return bool(own) and sum(own) / len(own) < self.threshold
 
 
 def salvaged_after(stopper: Stopper) -> Stopper:
-    """Let `Salvage` begin when `stopper` would stop; what is left then stops by itself."""
+    """Let `Salvage` begin when `stopper` would stop; and stop when all that it began is finished."""
 
     def stop(tree: Tree, ledger: Ledger) -> str | None:
         now = _now(tree)
         now.over = now.over or stopper(tree, ledger) is not None
-        return None
+        if not now.planned or ledger.server_faults:
+            return None
+        return "all finished" if all(tree.has(node, DONE) for node in now.heads) else None
 
     return stop
 

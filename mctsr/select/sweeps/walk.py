@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from mctsr.errors import RecipeError
-from mctsr.kernels.node import DONE, NONE, PLANTED
+from mctsr.kernels.node import DONE, PLANTED
 from mctsr.parts import Ask, Selector
 from mctsr.tree import Tree
 
@@ -16,7 +16,8 @@ class Walk:
     """Let the inner selector say where a walk begins; grow its best newborn, and that one's, until the best is an end.
 
     The best is the one with the highest value, the first created on ties. A walk is over, too, when none of the newborn
-    has a value. With several asks in flight the family that came last goes on, and the inner selector fills the rest.
+    has a value; what brought nothing is asked again as long as it can grow. With several asks in flight there are as
+    many walks, and each goes on to its end.
     Source: RAP, arXiv:2305.14992, algorithm 1: selection, expansion, and simulation by the highest reward.
 
     Attributes:
@@ -45,22 +46,23 @@ class Walk:
         return self.inner.roots
 
     def ask(self, tree: Tree, rng: Generator, room: int) -> Sequence[Ask]:
-        """Hand out the next node of the walk, or where a new one begins."""
-        on = [node for node in _best(tree) if not tree.has(node, DONE)]
-        fit = [node for node in on if tree.nodes["first"][node] == NONE and not tree.nodes["in_flight"][node]]
-        return [Ask(node, self.n) for node in fit] or self.inner.ask(tree, rng, room)
+        """Hand out where the walks stand, or where a new one begins."""
+        on = [node for node in _walks(tree) if not tree.has(node, DONE) and not tree.nodes["in_flight"][node]]
+        return [Ask(node, self.n) for node in on[:room]] or self.inner.ask(tree, rng, room)
 
     def tell(self, tree: Tree, rng: Generator, born: Sequence[int]) -> None:
-        """Note the best of the newborn."""
+        """Go on to the best of the newborn, or end the walk."""
         self.inner.tell(tree, rng, born)
-        fit = [
-            node
-            for node in born
-            if tree.nodes["parent"][node] != NONE and tree.scored(node) and not tree.has(node, PLANTED)
-        ]
-        _best(tree)[:] = [max(fit, key=tree.value)] if fit else []
+        above = tree.parent(born[0]) if born else None
+        if above is None:
+            return
+        walks = _walks(tree)
+        walks[:] = [node for node in walks if node != above]
+        fit = [node for node in born if tree.scored(node) and not tree.has(node, PLANTED)]
+        if fit:
+            walks.append(max(fit, key=tree.value))
 
 
-def _best(tree: Tree) -> list[int]:
-    """Return the best of the newborn, none or one."""
-    return tree.keep("walk", list[int])
+def _walks(tree: Tree) -> list[int]:
+    """Return where the walks stand that are not over."""
+    return tree.keep("walks", list[int])

@@ -1,6 +1,7 @@
 """What a chat asks of the reasoner in steps: to go on with a solution, or to judge the last of its steps.
 
-Knows the shipped prompts, the assistant's begun turn, and the quotation of one in the user's turn. Knows no protocol.
+Knows the shipped prompts, the assistant's begun turn, the quotation of one in the user's turn, and the question about
+one that stands behind it. Knows no protocol.
 """
 
 import re
@@ -8,13 +9,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from mctsr.expand.boundary import NUMBERED, PARAGRAPHS, split
 from mctsr.lm.base import Message
-from mctsr.testing.hearing import Ear, Heard
+from mctsr.testing.hearing import Ear
 from mctsr.testing.puzzles import Puzzle, read_puzzle
 
 MARK = "<extra_0>"
 _QUOTED = re.compile(r"(?P<before>.*?)\n\n[^\n]*\n\n<begun>\n(?P<begun>.*)\n</begun>.*", re.DOTALL)
-_STEPS = re.compile(r"<step_\d+>\n(.*?)\n</step_\d+>", re.DOTALL)
 
 
 class Asked(NamedTuple):
@@ -45,7 +46,12 @@ class StepEar:
 
     def asked(self, messages: Sequence[Message]) -> Asked:
         """Read a chat; a last turn of the assistant is its begun solution."""
-        begun = ""
+        begun, question = "", self._ear.question(messages)
+        if question:
+            *messages, (_, said), _ = messages
+            heard = self._heard(tuple(messages))
+            steps = tuple(split(said, NUMBERED if heard.numbered else PARAGRAPHS))
+            return heard._replace(steps=steps, scored=question.output == "score")
         if messages and messages[-1].role == "assistant":
             *messages, (_, begun) = messages
         elif messages and (quoted := _QUOTED.fullmatch(messages[-1].content)):
@@ -57,15 +63,8 @@ class StepEar:
         heard = self._ear.hear(messages)
         if heard is None:
             return Asked(read_puzzle(messages[-1].content if messages else ""))
-        return _of(heard, read_puzzle(heard.values.get("problem", "")))
-
-
-def _of(heard: Heard, puzzle: Puzzle | None) -> Asked:
-    name = heard.prompt.name
-    if name in {"judge_label", "judge_score"}:
-        steps = tuple(_STEPS.findall(heard.values["answer"]))
-        return Asked(puzzle, steps=steps, scored=name == "judge_score")
-    return Asked(puzzle, numbered=name == "step_numbered")
+        puzzle = read_puzzle(heard.values.get("problem", ""))
+        return Asked(puzzle, numbered=heard.prompt.name == "step_numbered")
 
 
 def marked_steps(text: str, mark: str = MARK) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""What a model might say: replies of typical length, for runs that ask nobody."""

@@ -1,6 +1,7 @@
 """Runs of labelling recipes as training data: the right steps, labels and counts, read back by datasets, checked."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,18 @@ async def test_the_card_of_masprm_labels_says_that_a_step_is_a_message_and_how_t
     assert "value: the mean outcome of the finished transcripts that go on from this message" in said
     assert "`true` where the score is above 0.5" in said
     assert [row["labels"] for row in rows(run, "stepwise")] == [[True], [False]]
+
+
+@pytest.mark.parametrize(("judge", "threshold"), [("mc-estimate", "0"), ("llm-judge", "0.5")])
+async def test_a_value_of_meds3_is_good_above_zero_where_completions_make_it(
+    tmp_path: Path, judge: str, threshold: str
+) -> None:
+    what = {"judge": judge, "nodes": "5", "children": "2", "completions": "2"}
+    written = write(await labelled(tmp_path, "meds3", what), "stepwise")
+    assert written.card is not None
+    said = written.card.read_text(encoding="utf-8")
+    assert re.search(rf"`true` where the score is above {threshold}(?!\.?\d)", said)
+    assert ("mixed with those of the steps below it" in said) == (judge == "mc-estimate")
 
 
 async def test_problems_that_were_all_wrong_give_no_row_and_one_reason(tmp_path: Path) -> None:

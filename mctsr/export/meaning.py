@@ -21,12 +21,16 @@ _FEW = "a step with fewer visits than {} has no label and ends its path"
 
 
 class _Kind(NamedTuple):
-    """What a recipe's labels say: who is right without known answers, line by line, and the usual threshold."""
+    """What a recipe's labels say: who is right without known answers, line by line, and the usual threshold.
+
+    `judge` is the one with which they say it, "" for any.
+    """
 
     otherwise: str
     says: tuple[str, ...]
     threshold: float
     few: str = _FEW
+    judge: str = ""
 
 
 def _returns(where: str) -> _Kind:
@@ -64,6 +68,17 @@ _KINDS = {
         ),
         0.0,
     ),
+    "meds3": _Kind(
+        "what most of the completions of the path's first step say, or of the first whose completions came to an "
+        "answer",
+        (
+            "value: the share of the solutions completed from behind this step that are right, mixed with those of the "
+            "steps below it by the search; of an answer, 1 or 0: whether it is right",
+            "visits: the nodes at and below this step",
+        ),
+        0.0,
+        judge="mc-estimate",
+    ),
     "omega-prm": _Kind(
         "what most of the completions of the problem itself say",
         (
@@ -88,13 +103,13 @@ def settled(labels: Labels, run: "Run") -> Labels:
     """
     if labels.threshold is not None:
         return labels
-    kind = _KINDS.get(_name(run))
+    kind = _kind_of(run)
     return replace(labels, threshold=kind.threshold if kind else MIDDLE)
 
 
 def meaning(run: "Run", labels: Labels) -> tuple[str, ...]:
     """Return what the run's labels say, as lines of a card: who was right, and what values and visits are."""
-    kind = _KINDS.get(_name(run))
+    kind = _kind_of(run)
     if kind is None:
         return (_judge_of(run), JUDGED, _FEW.format(labels.min_visits))
     right = (
@@ -115,5 +130,7 @@ def _judge_of(run: "Run") -> str:
     return gold if uses_gold(run) else "labels: judge values, no gold"
 
 
-def _name(run: "Run") -> str:
-    return str(run.record["settings"].get("recipe") or run.record["recipe"])
+def _kind_of(run: "Run") -> _Kind | None:
+    kind = _KINDS.get(str(run.record["settings"].get("recipe") or run.record["recipe"]))
+    fits = kind is not None and kind.judge in ("", run.record["recipe_arguments"].get("judge"))
+    return kind if fits else None

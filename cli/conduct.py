@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from mctsr.batch import Plan, Summary, run_record, solve
 from mctsr.errors import MctsrError, RunError, UsageError, brief, shown, user_path
+from mctsr.export.meaning import makes_labels
 from mctsr.lm.connect import Connected, Found, Keys, connect
 from mctsr.lm.local.gguf import EMBEDDED
 from mctsr.report import report
@@ -33,6 +34,9 @@ from .screen.stopping import SIGNALLED, interruptible
 
 DONE, FAILED, USAGE = 0, 1, 2
 _NAME_BYTES, _LONGEST_NAME = 160, 255
+
+OWN_CODE = "error in the recipe: "
+"""How the reason of a problem begins that an error in the recipe's own code has failed."""
 
 Opening = Callable[[Connected], RunWriter]
 """Begins a run, or goes on with one, once it is known who answers."""
@@ -121,7 +125,8 @@ def finish(plan: Plan, folder: Path, way: Way, error: MctsrError | None = None) 
     if reason:
         talk(f"error: {reason}")
     if not way.quiet:
-        _say_next(run, again=bool(failed or error))
+        broke = not error and failed and all(result["stopped"].startswith(OWN_CODE) for result in failed)
+        _say_next(run, again=bool(failed or error), mend=bool(broke))
     return USAGE if isinstance(error, UsageError) else FAILED if reason else DONE
 
 
@@ -219,8 +224,18 @@ def _reason(
     return ""
 
 
-def _say_next(run: Run, *, again: bool) -> None:
-    commands = [f"mctsr show {run.path}", f"mctsr export {run.path} --format tree"]
-    if again:
+def _say_next(run: Run, *, again: bool, mend: bool) -> None:
+    """Name what can be done next; what failed by the recipe's own code fails again until that is mended.
+
+    Args:
+        run: The run.
+        again: Whether something is left that could still be solved.
+        mend: Whether all of that failed by the recipe's own code; a run goes on with the recipe it began with.
+    """
+    form = "stepwise" if makes_labels(run) else "tree"
+    commands = [f"mctsr show {run.path}", f"mctsr export {run.path} --format {form}"]
+    if mend:
+        commands.insert(0, "mend the recipe and begin a new run with mctsr solve")
+    elif again:
         commands.insert(0, f"mctsr resume {run.path}")
     talk(f"next: {' · '.join(commands)}", "dim")

@@ -59,7 +59,8 @@ def export(
             "--threshold",
             LABELS,
             "SCORE",
-            "A step is good when its score is above this; default: 0 for omega-prm and math-shepherd, else 0.5.",
+            "A step is good when its score is above this; default: 0 where "
+            "completions make the values (math-shepherd, omega-prm, meds3 with mc-estimate), else 0.5.",
             parser=number(0, 1),
         ),
     ] = None,
@@ -69,8 +70,9 @@ def export(
             "--min-visits",
             LABELS,
             "N",
-            "Steps with fewer visits get no label and end their path; default: 1.",
-            parser=whole(1),
+            "Steps with fewer visits get no label and end their path; 0 labels also those that have a value but were "
+            "never visited; default: 1.",
+            parser=whole(0),
         ),
     ] = None,
     scale: Annotated[
@@ -150,7 +152,7 @@ def _labels(
     return Labels(
         kind or "hard",
         threshold,
-        min_visits or 1,
+        1 if min_visits is None else min_visits,
         None if scale is None else read_scale(scale),
     )
 

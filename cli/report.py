@@ -152,7 +152,7 @@ def _amount(cost: "Cost | None", key: str) -> str:
 
 
 def _counts(screen: Screen, report: "Report") -> None:
-    """Write every counter; those at zero in one line: that nothing went wrong is said, not left out."""
+    """Write every counter above zero, and that the others are at zero: it is said, not left out."""
     rows: list[Line] = []
     for key, words in _EVENTS.items():
         if count := report.counts.get(key, 0):
@@ -163,8 +163,11 @@ def _counts(screen: Screen, report: "Report") -> None:
             rows += [[Span(f"  {one_line(why)}", QUIET), Span(number(n), QUIET)] for why, n in reasons]
     if rows:
         screen.table([Column("what else happened", least=20), Column("", right=True)], rows)
-    if none := [words for key, words in _EVENTS.items() if not report.counts.get(key, 0)]:
-        screen.line(Span(f"none: {'; '.join(none)}", QUIET), wrap=True)
+    zero = sum(not report.counts.get(key, 0) for key in _EVENTS)
+    if not rows:
+        screen.line(Span("nothing failed, was cut off, lost or repeated", QUIET), wrap=True)
+    elif zero:
+        screen.line(Span(f"at zero: the {counted(zero, 'other counter')}, see --json", QUIET), wrap=True)
 
 
 def _rest(screen: Screen, report: "Report") -> None:

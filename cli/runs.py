@@ -20,10 +20,12 @@ from .screen.render import (
     Line,
     Screen,
     Span,
+    measure,
     one_line,
     percent,
     talk,
 )
+from .screen.tables import span_of
 
 if TYPE_CHECKING:
     from mctsr.lm.base import Role
@@ -53,6 +55,8 @@ RUNS = Path("runs")
 
 STATE_STYLES = {"finished": GOOD, "running": DOUBT, "interrupted": DOUBT, "failed": BAD}
 DAMAGED = "damaged"
+_LONGEST_NAME = 60
+"""Cells of a run's name that are not cut."""
 
 
 def open_run(name: str, base: Path) -> "Run":
@@ -75,17 +79,20 @@ def runs(base: RunsDir = RUNS, json: Json = False) -> None:
     elif not reports and not damaged:
         screen.line(f"No runs in {base}/; mctsr solve makes one.")
     else:
+        rows = [*map(_row, reports), *map(_damaged_row, damaged)]
+        # A name is to be copied: columns that say less make room before it is cut.
+        longest = max(measure(span_of(row[0]).text) for row in rows)
         columns = [
-            Column("run", least=16),
+            Column("run", least=max(16, min(longest, _LONGEST_NAME))),
             Column("state"),
             Column("problems", right=True),
             Column("selected@1", right=True),
             Column("95 %", right=True, spare=True),
             Column("date", spare=True),
-            Column("recipe", least=8),
+            Column("recipe", least=8, spare=True),
             Column("model", least=10, spare=True),
         ]
-        screen.table(columns, [*map(_row, reports), *map(_damaged_row, damaged)])
+        screen.table(columns, rows)
         for each in damaged:
             screen.line(Span(one_line(f"{DAMAGED}: {each.reason}"), DOUBT), wrap=True)
 

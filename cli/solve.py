@@ -16,7 +16,7 @@ from mctsr.runs.settings import RoleOptions, Settings
 from . import options as o
 from .config import origin, recipe_arguments, settings_given
 from .data import AnswerField, AnswerKind, IdField, ProblemField, SkipBad
-from .screen.plan import draw_plan, server_of
+from .screen.plan import draw_plan, server_of, step_notes
 from .screen.render import Screen, one_line, talk
 
 if TYPE_CHECKING:
@@ -233,7 +233,8 @@ def _planned(
 
     text = stdin_text(data) if data else None
     planned = plan(settings, data, question, text)
-    for note in chosen_notes(data, settings, text) if talks and data else ():
+    notes = [*(chosen_notes(data, settings, text) if data else ()), *step_notes(planned)]
+    for note in notes if talks else ():
         talk(one_line(f"notice: {note}"))
     for number, line in enumerate(chosen_reading(data, settings, text) if drawn and data else ()):
         Screen().line(f"{'' if number else 'data':<10}", one_line(line), wrap=True)

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
 
-from mctsr.errors import RunError, UsageError, user_path
+from mctsr.errors import PromptError, RunError, UsageError, named, user_path
 from mctsr.lm.base import Role
 from mctsr.lm.connect import Connected
 from mctsr.parts import Judge, Problem
@@ -203,6 +203,8 @@ def _settled(
     if settings.width is not None:
         recipe = replace(recipe, width=settings.width)
     prompts = Prompts(user_path(settings.prompts) if settings.prompts else None)
+    if missing := recipe.prompts - set(prompts):
+        raise PromptError(f"no prompt named {named(sorted(missing))}; there are {named(sorted(prompts))}")
     name = re.sub(r"[^\w.-]+", "-", f"{Path(settings.recipe).name}-{word}")
     kept = {problem.id: gold[problem.id] for problem in problems if problem.id in gold}
     notices = labelling(recipe, chosen.arguments, [problem.id for problem in problems], kept)

@@ -6,13 +6,14 @@ meanwhile cannot change a result. Selectors, backups, stoppers and answerers are
 What passes between them is in `exchange.py` and can be imported from here.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Protocol, SupportsFloat
 
 from numpy.random import Generator
 
 from mctsr.caller import Caller
-from mctsr.errors import RecipeError
+from mctsr.errors import RecipeError, shown
 from mctsr.exchange import (
     Ask,
     Draft,
@@ -30,7 +31,7 @@ from mctsr.tree import Tree
 
 __all__ = [
     "Answerer", "Ask", "Backup", "Draft", "Expander", "Fault", "Judge", "Ledger", "Path", "PathNode", "Problem",
-    "Rule", "Selected", "Selector", "Stopper", "Unscored", "Verdict", "not_numbers",
+    "Rule", "Selected", "Selector", "Stopper", "Unscored", "Verdict", "check_part", "not_numbers",
 ]  # fmt: skip
 
 
@@ -109,3 +110,82 @@ def not_numbers(of: str, values: Floats, ids: Ids) -> RecipeError:
     return RecipeError(
         f"{of} returned {values.tolist()} for {len(ids)} ids; it must return one number for each, not all of them NaN"
     )
+
+
+_HAVE: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "expander": {
+            "needs": "",
+            "open": "async open(problem, n, llm)",
+            "grow": "async grow(path, n, llm)",
+        },
+        "judge": {"needs": "", "low": "", "high": "", "judge": "async judge(path, draft, llm)"},
+        "selector": {
+            "roots": "",
+            "barrier": "",
+            "ask": "ask(tree, rng, room)",
+            "tell": "tell(tree, rng, born)",
+        },
+    }
+)
+"""What the parts that are objects must have; methods with how they are called."""
+
+_CALLED: Mapping[str, str] = MappingProxyType(
+    {"backup": "(tree, node)", "stopper": "(tree, ledger)", "answerer": "(tree)"}
+)
+"""How the parts that are functions are called."""
+
+_FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "expander": "needs is frozenset() where plain chat will do",
+        "judge": "needs is frozenset() where plain chat will do, low and high bound its values",
+        "selector": "roots is the number of drafts it opens with, barrier is True or False",
+    }
+)
+"""What their attributes say."""
+
+
+def check_part(name: str, part: object) -> None:
+    """Refuse a part that is not what its protocol asks for, before a search finds out.
+
+    Args:
+        name: Which of the six.
+        part: What is given for it.
+
+    Raises:
+        RecipeError: It lacks something; says what it must have.
+    """
+    if isinstance(part, type):
+        raise RecipeError(f"the {name} is the class {part.__name__}; make one: {part.__name__}(…)")
+    if name in _CALLED:
+        if not callable(part):
+            raise RecipeError(f"the {name} is {shown(part)}; it must be a function {_CALLED[name]}")
+        return
+    lacks = [word for word, call in _HAVE[name].items() if not _has(part, word, method=bool(call))]
+    if lacks:
+        whole = ", ".join(call or word for word, call in _HAVE[name].items())
+        raise RecipeError(
+            f"the {name} {shown(type(part).__name__)} has no {', '.join(lacks)}; it must have {whole}; "
+            f"{_FIELDS[name]}"
+        )
+    if name != "selector":
+        _check_needs(name, getattr(part, "needs", None))
+    if name == "judge":
+        _check_bounds(getattr(part, "low", None), getattr(part, "high", None))
+
+
+def _has(part: object, word: str, *, method: bool) -> bool:
+    found = getattr(part, word, None)
+    return callable(found) if method else found is not None
+
+
+def _check_needs(name: str, needs: object) -> None:
+    if not isinstance(needs, frozenset) or not all(isinstance(word, str) for word in needs):
+        raise RecipeError(f"the {name}'s needs are {shown(needs)}; they must be a frozenset of words")
+
+
+def _check_bounds(low: object, high: object) -> None:
+    if not isinstance(low, SupportsFloat) or not isinstance(high, SupportsFloat) or float(low) > float(high):
+        raise RecipeError(
+            f"the judge's low is {shown(low)} and its high {shown(high)}; they must be numbers, low the lesser"
+        )

@@ -20,7 +20,7 @@ A published method is a keyword function that returns one `Recipe`; the loop in 
 from dataclasses import dataclass
 
 from mctsr.errors import RecipeError
-from mctsr.parts import Answerer, Backup, Expander, Judge, Selector, Stopper
+from mctsr.parts import Answerer, Backup, Expander, Judge, Selector, Stopper, check_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for name in ("expander", "judge", "selector", "backup", "stopper", "answerer"):
-            if isinstance(part := getattr(self, name), type):
-                raise RecipeError(f"the {name} is the class {part.__name__}; make one: {part.__name__}(…)")
+            if name != "judge" or self.judge is not None:
+                check_part(name, getattr(self, name))
         if self.width < 1:
             raise RecipeError(f"width is {self.width}; it is the number of asks in flight, at least 1")
 
@@ -56,6 +56,12 @@ class Recipe:
     def needs(self) -> frozenset[str]:
         """What the expander and the judge need from the model together."""
         return self.expander.needs | (self.judge.needs if self.judge else frozenset())
+
+    @property
+    def prompts(self) -> frozenset[str]:
+        """Prompt files that parts are sure to ask for; few parts say so, those whose prompts a user names."""
+        parts = (self.expander, self.judge)
+        return frozenset[str]().union(*(getattr(part, "prompts", frozenset()) for part in parts))
 
     @property
     def uses_gold(self) -> bool:

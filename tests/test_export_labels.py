@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mctsr.batch import plan
+from mctsr.errors import RunError
 from mctsr.export.check import check
 from mctsr.export.labels import Labels
 from mctsr.export.steps import is_of_rollouts
@@ -58,7 +59,7 @@ async def shepherd(folder: Path, *, uses_gold: bool = True) -> Run:
     return await labelled(folder, "math-shepherd", given)
 
 
-async def labelled(folder: Path, name: str, arguments: dict[str, str]) -> Run:
+async def labelled(folder: Path, name: str, arguments: dict[str, str], **more: object) -> Run:
     """Run a recipe that writes two solutions, add =5 and buy =3, where 5 is right."""
 
     def says(place: Place, request: Request) -> Completion:
@@ -76,7 +77,7 @@ async def labelled(folder: Path, name: str, arguments: dict[str, str]) -> Run:
 
     folder.mkdir(parents=True, exist_ok=True)
     data = world.write_jsonl(folder / "sums.jsonl", [{"id": "p", "question": "How much?", "answer": "5"}])
-    planned = plan(world.settings(recipe=name, arguments=arguments), data)
+    planned = plan(world.settings(recipe=name, arguments=arguments, **more), data)
     await world.run(folder / "run", planned, Scripted(says, offers=OFFERS))
     return Run.open(folder / "run")
 
@@ -157,12 +158,11 @@ async def test_the_card_says_whose_majority_stood_for_the_known_answer(tmp_path:
     )
 
 
-async def test_the_card_of_math_shepherd_says_that_the_first_steps_completions_vote(tmp_path: Path) -> None:
+async def test_the_card_of_math_shepherd_says_that_the_problems_own_completions_vote(tmp_path: Path) -> None:
     written = write(await shepherd(tmp_path, uses_gold=False), "stepwise")
     assert written.card is not None
     assert (
-        "- right: what most of the completions of the solution's first step say, or of the first whose completions "
-        "came to an answer; no known answer was used\n"
+        "- right: what most of the completions of the problem itself say; no known answer was used\n"
     ) in written.card.read_text(encoding="utf-8")
 
 
@@ -184,7 +184,7 @@ async def test_the_card_of_agentprm_says_what_was_discounted_and_who_was_right(
     assert discount in said
     assert ("right: equal to the known answer" in said) == uses_gold
     assert ("right: as far as the judge said of its end" in said) != uses_gold
-    assert "score: (value - -1) / (1 - -1), in [0, 1]" in said
+    assert "score: (value + 1) / 2, in [0, 1]" in said
     assert "visits: the solutions that took this step behind the same steps" in said
     (add, end), (buy, wrong) = (
         row["labels"] for row in rows(Run.open(tmp_path / "run"), "stepwise", Labels("soft"))
@@ -192,6 +192,20 @@ async def test_the_card_of_agentprm_says_what_was_discounted_and_who_was_right(
     if uses_gold:
         first, last = (0.975, 1.0) if name == "agentprm" else (1.0, 0.975)
         assert [add, end, buy, wrong] == pytest.approx([first, last, 1 - first, 1 - last])
+
+
+@pytest.mark.parametrize("name", ["agentprm", "masprm-labels", "deepsearch"])
+async def test_a_step_below_which_nothing_has_ended_has_no_label_whatever_its_visits(
+    tmp_path: Path, name: str
+) -> None:
+    given: dict[str, dict[str, str]] = {
+        "agentprm": {"n": "2", "max_steps": "9"},
+        "masprm-labels": {"roles": "solver,solver", "children": "2", "simulations": "1"},
+        "deepsearch": {"children": "2", "rollouts": "1", "wrong": "first"},
+    }
+    run = await labelled(tmp_path, name, {**given[name], "uses_gold": "true"}, max_calls=2)
+    with pytest.raises(RunError, match="2 steps below which nothing has ended; give the search more to spend"):
+        rows(run, "stepwise", Labels(min_visits=0))
 
 
 async def test_the_card_of_masprm_labels_says_that_a_step_is_a_message_and_how_transcripts_ended(
@@ -229,7 +243,7 @@ async def test_problems_that_were_all_wrong_give_no_row_and_one_reason(tmp_path:
 async def test_math_shepherd_labels_each_step_by_its_own_share(tmp_path: Path) -> None:
     run = await shepherd(tmp_path)
     found = rows(run, "stepwise", Labels("soft"))
-    assert [(row["labels"], row["visits"]) for row in found] == [([1.0, 1.0], [1, 1]), ([0.5, 0.0], [1, 1])]
+    assert [(row["labels"], row["visits"]) for row in found] == [([1.0, 1.0], [2, 1]), ([0.5, 0.0], [2, 1])]
     first, second = rows(run, "math-shepherd")
     assert first["label"] == "How much? Step 1: add +\nStep 2: So \\boxed{5} +"
     assert second["label"] == "How much? Step 1: buy +\nStep 2: So \\boxed{3} -"
@@ -257,3 +271,19 @@ async def test_datasets_reads_them_back_and_the_check_passes(
         found = check(written.path)
         assert (found.form, found.kind, found.rows) == (form, kind, written.rows)
         assert command("export", "--check", str(written.path)).code == 0
+
+
+async def test_visits_of_math_shepherd_are_completions_so_that_few_can_be_left_out(tmp_path: Path) -> None:
+    run = await shepherd(tmp_path)
+    kept = rows(run, "stepwise", Labels("soft", min_visits=2))
+    assert [row["visits"] for row in kept] == [[2, 1], [2, 1]], "ends are compared once, and kept"
+    with pytest.raises(RunError, match="2 steps with fewer than 3 visits"):
+        write(run, "stepwise", labels=Labels(min_visits=3))
+    written = write(run, "stepwise", labels=Labels(min_visits=2))
+    assert written.card is not None
+    said = written.card.read_text(encoding="utf-8")
+    assert "- visits: the completions that the estimate is made of; 1 for the end of a solution\n" in said
+    assert (
+        "- a step with fewer visits than 2 has no label and ends its path; ends of solutions are kept\n"
+        in said
+    )

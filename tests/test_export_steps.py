@@ -11,13 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mctsr.errors import RunError, UsageError
+from mctsr.export import judges
 from mctsr.export.labels import Labels
 from mctsr.export.math_shepherd import TAG
 from mctsr.export.scale import judge_scale, read_scale, scale_of
 from mctsr.export.steps import is_of_steps, prefixes
 from mctsr.export.write import FORMATS, STEP_FORMATS, Written, write
+from mctsr.judge.aggregate import AGGREGATES
 from mctsr.lm.base import Completion, Place, Request, Usage
 from mctsr.lm.scripted import Scripted
+from mctsr.recipes.judges import OF_PREFIXES, OF_SCORES
 from mctsr.report.curve import follow
 from mctsr.runs.folder import Run
 from mctsr.runs.records import NodeRecord
@@ -106,6 +109,42 @@ def test_a_path_ends_before_a_step_with_too_few_visits(run: Run) -> None:
     assert [(row["node_id"], row["visits"]) for row in found] == [(2, [3, 2]), (7, [2])]
 
 
+def test_a_step_that_was_cut_off_has_no_label_and_ends_its_path(tmp_path: Path) -> None:
+    nodes = [
+        root(),
+        step(1, 0, "A seed.\n\n", 0.9),
+        step(2, 1, "It will grow to become", 0.2, depth=2, truncated=True),
+        step(3, 2, " a beautiful tree.\n\n", 0.2, depth=3),
+    ]
+    found = Run.open(make_step_run(tmp_path / "run", [step_tree("p", nodes)]))
+    written = write(found, "stepwise")
+    assert [row["completions"] for row in rows(found, "stepwise")] == [["A seed."]]
+    assert "left out: 1 steps that were cut off\n" in card(written)
+    assert "left out: 1 steps below one without a label\n" in card(written)
+    assert "a step that was cut off at its longest has no label and ends its path" in card(written)
+
+
+def test_a_run_whose_steps_were_all_cut_off_asks_for_longer_ones(tmp_path: Path) -> None:
+    nodes = [root(), step(1, 0, "It will grow to", 0.9, truncated=True)]
+    found = Run.open(make_step_run(tmp_path / "run", [step_tree("p", nodes)]))
+    with pytest.raises(
+        RunError, match=r"1 steps that were cut off; run again with longer ones, .*max_step_tokens"
+    ):
+        write(found, "stepwise")
+
+
+def test_steps_that_were_judged_and_never_visited_are_labelled_when_asked_for(tmp_path: Path) -> None:
+    nodes = [root(), step(1, 0, "a\n", 0.9, visits=0), step(2, 0, "b\n", 0.2, visits=0)]
+    found = Run.open(make_step_run(tmp_path / "run", [step_tree("p", nodes)]))
+    never = "2 steps with a value that were never visited; give --min-visits 0"
+    with pytest.raises(RunError, match=never):
+        write(found, "stepwise")
+    written = write(found, "stepwise", labels=Labels(min_visits=0))
+    assert [row["scores"] for row in rows(found, "stepwise", Labels(min_visits=0))] == [[0.9], [0.2]]
+    assert "- steps with a value that were never visited are labelled, too\n" in card(written)
+    assert "fewer visits than" not in card(written)
+
+
 def test_no_label_is_made_below_a_step_without_a_value(run: Run) -> None:
     assert not any("Add first." in row["completions"] for row in rows(run, "stepwise"))
     assert not any(row["node_id"] == 6 for row in rows(run, "stepwise"))
@@ -165,7 +204,7 @@ def test_the_card_says_what_a_label_means_on_which_range_and_whose_it_is(run: Ru
     for line in (
         "labels: judge values, no gold",
         "kind: hard; `true` where the score is above 0.6, else `false`",
-        "score: (value - 0) / (1 - 0), in [0, 1]; the scale is as the run recorded it",
+        "score: the value, in [0, 1]; values are on the scale 0 to 1, as the run recorded it",
         "paths: 3, one row each; problems with a path: 1 of 1 solved",
         "problems without a finished path of good steps alone: 0",
         "labelled steps: 6, a step counted in every path it is part of; above the threshold 4 = 66.7 %, not above 2",
@@ -219,11 +258,79 @@ def test_a_scale_that_is_nowhere_recorded_is_asked_for(tmp_path: Path) -> None:
     assert not (found.path / "export" / "stepwise.jsonl").exists()
 
 
-def test_a_value_off_the_scale_is_an_error_and_no_label(tmp_path: Path) -> None:
-    nodes = [root(), step(1, 0, "a\n", 3.5)]
-    found = Run.open(make_step_run(tmp_path / "run", [step_tree("p", nodes)]))
-    with pytest.raises(RunError, match=r"value 3\.5 of node 1 of 'p' is off the judge's scale 0 to 1"):
+def test_a_value_off_the_scale_is_an_error_that_tells_a_scale_which_holds_all(tmp_path: Path) -> None:
+    trees = [
+        step_tree("p", [root(), step(1, 0, "a\n", 3.5)]),
+        step_tree("q", [root(), step(1, 0, "a\n", -7.25)]),
+    ]
+    found = Run.open(make_step_run(tmp_path / "run", trees, scale=[-2, 2]))
+    with pytest.raises(RunError) as error:
         write(found, "stepwise")
+    assert str(error.value) == (
+        "the value 3.5 of node 1 of 'p' is off the judge's scale -2 to 2 (as the run recorded it); the values in this "
+        "run go from -7.25 to 3.5: give a scale that holds them, such as --scale=-8,8, which has the same middle"
+    )
+    assert len(rows(found, "stepwise", Labels(scale=read_scale("-8,8")))) == 2
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0, 1, "the value"),
+        (0, 10, "value / 10"),
+        (-1, 1, "(value + 1) / 2"),
+        (1, 5, "(value - 1) / 4"),
+        (-1, 0, "value + 1"),
+    ],
+)
+def test_a_scale_says_how_values_become_scores(low: float, high: float, said: str) -> None:
+    assert scale_of(low, high, "as given").formula == said
+
+
+def test_the_tag_is_explained_beside_the_format_that_has_it(run: Run) -> None:
+    said = f"- tag: `{TAG}` ends each step in `input`; `label` has its verdict there\n"
+    assert said in card(write(run, "math-shepherd"))
+    assert said not in card(write(run, "stepwise"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("beam", "what the judge said of the solution up to and with this step; the search backs nothing up"),
+        ("puct-prm", "after all backups: what the judge said here, mixed with what it said of"),
+        ("own.py:mine", "as the recipe's judge and backup made it"),
+    ],
+)
+def test_the_card_says_who_judged_and_whether_the_search_changed_it(
+    name: str, value: str, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {"recipe": name, "policy": {}, "judge": None}
+    arguments = {"judge": "llm-judge", "aggregate": "min"}
+    found = make_step_run(tmp_path / "run", recipe=name, settings=settings, recipe_arguments=arguments)
+    said = card(write(Run.open(found), "stepwise"))
+    assert value in said
+    assert "- judge: llm-judge, a chat model's opinion whether the last step is right" in said
+    assert "; the worst score of the steps so far counts\n" in said
+
+
+@pytest.mark.parametrize(("name", "kind"), [("grounded-prm", "the mean"), ("grounded-prm-code", "the sum")])
+def test_the_card_of_grounded_prm_says_how_checks_come_in(name: str, kind: str, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"recipe": name, "policy": {}, "judge": None}
+    arguments = {"judge": "qwen-prm"}
+    folder = make_step_run(
+        tmp_path / "run", recipe=name, settings=settings, recipe_arguments=arguments, scale=[-2, 2]
+    )
+    said = card(write(Run.open(folder), "stepwise"))
+    assert f"- value: {kind}" in said
+    assert "by a computer algebra system: 1 right, -1 wrong, 0 nothing to check" in said
+    assert "right: as far as the judge said of the last step; no known answer was used" in said
+    assert "- judge: qwen-prm, a reward model's probability that the last step is good\n" in said
+    assert "score: (value + 2) / 4, in [0, 1]; values are on the scale -2 to 2" in said
+
+
+def test_every_judge_of_steps_and_every_aggregate_has_words() -> None:
+    assert set(judges.SAYS) == {*OF_SCORES, *OF_PREFIXES}
+    assert set(judges.MADE) == set(AGGREGATES)
 
 
 @pytest.mark.parametrize("form", STEP_FORMATS)
@@ -265,7 +372,7 @@ def test_a_whole_answer_among_steps_is_no_step(tmp_path: Path) -> None:
     ("nodes", "form", "labels", "said"),
     [
         ([root()], "stepwise", Labels(), "there are no steps at all"),
-        ([root(), step(1, 0, "a", None)], "stepwise", Labels(), "1 steps without a value; .*judge"),
+        ([root(), step(1, 0, "a", None)], "stepwise", Labels(), "1 steps without a value; .*report"),
         ([root(), step(1, 0, " \n", 0.5)], "stepwise", Labels(), "1 empty steps; the model wrote nothing"),
         (
             [root(), step(1, 0, f"a {TAG}", 0.5)],
@@ -293,7 +400,7 @@ def test_a_run_in_which_nothing_gets_a_label_is_refused_for_its_own_reason(
         ({"kind": "both"}, "--labels hard or soft"),
         ({"threshold": 1.0}, "--threshold"),
         ({"threshold": float("nan")}, "--threshold"),
-        ({"min_visits": 0}, "--min-visits"),
+        ({"min_visits": -1}, "--min-visits"),
     ],
 )
 def test_unfit_labels_are_refused_by_name(given_values: dict[str, Any], named: str) -> None:
@@ -357,10 +464,11 @@ def step_nodes(draw: st.DrawFn) -> list[NodeRecord]:
 class Grown:
     """Stands for a run in memory."""
 
-    path, record = Path("run"), {"scale": [0, 1], "data": None}
+    path = Path("run")
 
     def __init__(self, nodes: list[NodeRecord]) -> None:
         self.nodes = nodes
+        self.record: Any = {"scale": [0, 1], "settings": {}, "recipe": "beam", "recipe_arguments": {}}
 
     def trees(self) -> Any:
         return iter([step_tree("p", self.nodes)])

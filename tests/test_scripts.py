@@ -57,6 +57,12 @@ def test_the_benchmark_of_labels_compares_what_is_exported_with_the_truth() -> N
     assert known[3:7] != without[3:7] or known[7] != without[7]
 
 
+def test_the_benchmark_of_labels_leaves_an_interval_open_where_all_steps_are_right() -> None:
+    done = ran("bench_labels", "--problems", "1", "--only", "grounded-prm-code")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "[nan, nan]" in done.stdout
+
+
 def test_all_recipes_are_tried_on_a_server_and_what_does_not_do_its_work_is_named() -> None:
     # The reply holds no score, so that the recipe which needs one has nothing to choose by.
     with served() as server:

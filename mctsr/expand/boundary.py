@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -78,8 +79,18 @@ def read_boundary(words: str) -> Boundary:
     In a separator `\n` and `\t` stand for a new line and a tabulator.
 
     Raises:
-        RecipeError: The setting is empty.
+        RecipeError: The setting is empty, or nearly one of the names.
     """
+    if not words:
+        names = ", ".join(_NAMED)
+        raise RecipeError(
+            rf"boundary is empty; give {names} or a separator, in which a new line is written \n"
+        )
+    near = get_close_matches(words.lower(), _NAMED, 1, 0.75)
+    if words not in _NAMED and near:
+        raise RecipeError(
+            f"boundary is {words!r}; did you mean {near[0]!r}? A separator must differ more from the names"
+        )
     return _NAMED.get(words) or Boundary((words.replace("\\n", "\n").replace("\\t", "\t"),))
 
 

@@ -53,6 +53,7 @@ class Steps:
         opened: Whether the model's chat template opens the thought itself, so that replies hold only its end.
         max_thought_tokens: Longest thought, with thought="after".
         logprobs: Alternatives to report a token; None for no log-probabilities.
+        judged_root: Whether the empty text is judged, too, by a judge that completes it.
 
     Raises:
         RecipeError: A number is out of range.
@@ -68,6 +69,7 @@ class Steps:
     opened: bool = False
     max_thought_tokens: int = 8192
     logprobs: int | None = None
+    judged_root: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_step_tokens", "max_steps", "max_thought_tokens"):
@@ -91,8 +93,8 @@ class Steps:
         return self.prompt or ("step_numbered" if self.boundary.numbered else "step")
 
     async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
-        """Plant `n` empty solutions, one in most recipes, without a call; no judge sees them."""
-        return [Draft("", step=True, unjudged=True)] * n
+        """Plant `n` empty solutions, one in most recipes, without a call."""
+        return [Draft("", step=True, unjudged=not self.judged_root)] * n
 
     async def grow(self, path: Path, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Write `n` next steps, independently."""

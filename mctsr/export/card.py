@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 from mctsr.errors import short
 
 from .labels import Counts, Labels
+from .math_shepherd import TAG
 from .meaning import meaning
 from .scale import Scale, judge_scale
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
 
-_GOOD = {"stepwise": ("true", "false"), "math-shepherd": ("+", "-")}
+SHEPHERD = "math-shepherd"
+_GOOD = {"stepwise": ("true", "false"), SHEPHERD: ("+", "-")}
 
 
 def card(run: "Run", form: str, labels: Labels, counts: Counts) -> str:
@@ -43,11 +45,16 @@ def _meaning(run: "Run", form: str, labels: Labels, scale: Scale) -> list[str]:
     return [
         first,
         f"kind: {labels.kind}; " + (hard if labels.kind == "hard" else "the score itself, in [0, 1]"),
-        f"score: (value - {scale.low:g}) / ({scale.high:g} - {scale.low:g}), in [0, 1]; the scale is "
-        f"{scale.source}",
+        f"score: {scale.formula}, in [0, 1]; values are on the scale {scale.low:g} to {scale.high:g}, {scale.source}",
         *more,
         "steps behind the first bad one are kept, with labels of their own",
+        "a step that was cut off at its longest has no label and ends its path",
         "white space at the end of a step, its separator, is left out",
+        *(
+            [f"tag: `{TAG}` ends each step in `input`; `label` has its verdict there"]
+            if form == SHEPHERD
+            else []
+        ),
     ]
 
 

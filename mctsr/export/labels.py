@@ -24,7 +24,8 @@ class Labels:
         kind: "hard": a step is good or not; "soft": the score itself, in [0, 1].
         threshold: A step is good when its score is above this, in [0, 1); 0 takes whatever is better than the
             worst, as Math-Shepherd's hard estimation does. None takes what is usual for the run, see `meaning`.
-        min_visits: A step with fewer visits gets no label, and ends its path.
+        min_visits: A step with fewer visits gets no label, and ends its path; 0 labels those that have a value but
+            were never visited.
         scale: Of the judge; None takes what the run tells.
 
     Raises:
@@ -41,8 +42,8 @@ class Labels:
             raise UsageError(f"labels {shown(self.kind)} are unknown; give --labels {' or '.join(KINDS)}")
         if self.threshold is not None and not 0.0 <= self.threshold < 1.0:
             raise UsageError(f"threshold {self.threshold:g} is out of range; give --threshold 0 to below 1")
-        if self.min_visits < 1:
-            raise UsageError(f"minimum visits {self.min_visits} are too few; give --min-visits 1 or more")
+        if self.min_visits < 0:
+            raise UsageError(f"minimum visits {self.min_visits} are too few; give --min-visits 0 or more")
 
     def good(self, score: float) -> bool:
         """Say whether a step of this score counts as good."""

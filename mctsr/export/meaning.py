@@ -6,16 +6,11 @@ Knows run.json and the names of recipes; reads no tree.
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from .judges import judge_lines, judged
 from .labels import MIDDLE, Labels
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
-
-JUDGED = (
-    "value: the node's value at the end of the search, after all backups: an estimate of how well the solution goes on "
-    "from this step, not a human verdict on the step"
-)
-
 
 _FEW = "a step with fewer visits than {} has no label and ends its path"
 
@@ -23,7 +18,8 @@ _FEW = "a step with fewer visits than {} has no label and ends its path"
 class _Kind(NamedTuple):
     """What a recipe's labels say: who is right without known answers, line by line, and the usual threshold.
 
-    `judge` is the one with which they say it, "" for any.
+    `few` is what becomes of steps with few visits; `judge` is the one with which they say it, "" for any; `completed`
+    whether visits are the completions behind a step.
     """
 
     otherwise: str
@@ -31,6 +27,7 @@ class _Kind(NamedTuple):
     threshold: float
     few: str = _FEW
     judge: str = ""
+    completed: bool = False
 
 
 def _returns(where: str) -> _Kind:
@@ -46,9 +43,33 @@ def _returns(where: str) -> _Kind:
     )
 
 
+def _grounded(value: str, visits: str) -> _Kind:
+    """Return what GroundedPRM's labels say."""
+    return _Kind(
+        "as far as the judge said of the last step",
+        (
+            f"value: {value}",
+            "verdict: on the equations that a step states, by a computer algebra system: 1 right, -1 wrong, 0 nothing "
+            "to check; outcome: of the end of a simulation, 1 right to -1 wrong",
+            f"visits: {visits}",
+        ),
+        MIDDLE,
+    )
+
+
 _KINDS = {
     "agentprm": _returns("before the end"),
     "agentprm-code": _returns("behind the beginning"),
+    "grounded-prm": _grounded(
+        "the mean over the simulations from here and from steps below, each level up counting decay times as much; one "
+        "is worth the mean verdict on its steps plus its outcome, from -2 to 2",
+        "these simulations; of a finished step its ends",
+    ),
+    "grounded-prm-code": _grounded(
+        "the sum, not the mean, over the simulations from here and from steps below, each level up counting decay "
+        "times as much; one is worth its verdicts, early ones most, plus its outcome divided by its length",
+        "the simulations from steps below",
+    ),
     "masprm-labels": _Kind(
         "as far as the judge said of its end",
         (
@@ -59,14 +80,15 @@ _KINDS = {
         MIDDLE,
     ),
     "math-shepherd": _Kind(
-        "what most of the completions of the solution's first step say, or of the first whose completions came to an "
-        "answer",
+        "what most of the completions of the problem itself say",
         (
             "value: a Monte Carlo estimate: the share of the solutions completed from behind this step that are right; "
             "of a last step, 1 or 0: whether its answer is right",
-            "visits: 1 for each estimate; how many completions it is made of is the recipe's argument completions",
+            "visits: the completions that the estimate is made of; 1 for the end of a solution",
         ),
         0.0,
+        "a step with fewer visits than {} has no label and ends its path; ends of solutions are kept",
+        completed=True,
     ),
     "meds3": _Kind(
         "what most of the completions of the path's first step say, or of the first whose completions came to an "
@@ -111,18 +133,36 @@ def meaning(run: "Run", labels: Labels) -> tuple[str, ...]:
     """Return what the run's labels say, as lines of a card: who was right, and what values and visits are."""
     kind = _kind_of(run)
     if kind is None:
-        return (_judge_of(run), JUDGED, _FEW.format(labels.min_visits))
+        return (_judge_of(run), judged(run), *judge_lines(run), _few(_FEW, labels))
     right = (
         "right: equal to the known answer, which the recipe was told to use (uses_gold)"
         if uses_gold(run)
         else f"right: {kind.otherwise}; no known answer was used"
     )
-    return (_judge_of(run), right, *kind.says, kind.few.format(labels.min_visits))
+    asked = () if uses_gold(run) else judge_lines(run)
+    return (_judge_of(run), right, *kind.says, *asked, _few(kind.few, labels))
+
+
+def makes_labels(run: "Run") -> bool:
+    """Say whether the recipe is one that labels steps, rather than one whose judge's values can serve as labels."""
+    return _kind_of(run) is not None
+
+
+def counts_completions(run: "Run") -> bool:
+    """Say whether the visits of a step's label are the completions behind it, not the node's own count."""
+    kind = _kind_of(run)
+    return kind is not None and kind.completed
 
 
 def uses_gold(run: "Run") -> bool:
     """Say whether the recipe was told to consult gold answers; run.json keeps its arguments."""
     return run.record["recipe_arguments"].get("uses_gold") is True
+
+
+def _few(words: str, labels: Labels) -> str:
+    if labels.min_visits == 0:
+        return "steps with a value that were never visited are labelled, too"
+    return words.format(labels.min_visits)
 
 
 def _judge_of(run: "Run") -> str:

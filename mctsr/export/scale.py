@@ -1,6 +1,6 @@
 """On which scale a run's judge gave its values. Knows run.json and the shipped recipes; reads no tree."""
 
-from math import isfinite
+from math import ceil, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from mctsr.errors import RecipeError, RunError, UsageError, shown
@@ -9,6 +9,10 @@ from mctsr.runs.records import NodeRecord, TreeRecord
 
 if TYPE_CHECKING:
     from mctsr.runs.folder import Run
+
+
+class OffScale(RunError):
+    """A value lies off the scale it is to be read on."""
 
 
 class Scale(NamedTuple):
@@ -22,6 +26,15 @@ class Scale(NamedTuple):
         """Map a value to [0, 1]; None when it lies off the scale."""
         share = (value - self.low) / (self.high - self.low)
         return min(max(share, 0.0), 1.0) if -1e-9 <= share <= 1 + 1e-9 else None
+
+    @property
+    def formula(self) -> str:
+        """How a value becomes a score, in words."""
+        if (self.low, self.high) == (0.0, 1.0):
+            return "the value"
+        above = f"value {'+' if self.low < 0 else '-'} {abs(self.low):g}" if self.low else "value"
+        width = self.high - self.low
+        return above if width == 1 else f"{f'({above})' if self.low else above} / {width:g}"
 
 
 def scale_of(low: float, high: float, source: str) -> Scale:
@@ -79,16 +92,31 @@ def score_of(node: NodeRecord, tree: TreeRecord, scale: Scale) -> float:
     """Return the share of a node's value on the scale, in [0, 1].
 
     Raises:
-        RunError: It has none, or it lies off the scale.
+        OffScale: It has none, or it lies off the scale.
     """
     score = None if node["value"] is None else scale.share(node["value"])
     if score is None:
-        raise RunError(
+        raise OffScale(
             f"the value {node['value']} of node {node['id']} of {tree['problem_id']!r} is off the judge's scale "
-            f"{scale.low:g} to {scale.high:g} ({scale.source}); give the scale of this recipe's values: "
-            "--scale LOW,HIGH"
+            f"{scale.low:g} to {scale.high:g} ({scale.source})"
         )
     return score
+
+
+def fitting_scale(run: "Run", scale: Scale) -> str:
+    """Say from where to where the values of a run's steps go, and which scale of the same middle holds them all."""
+    values = [
+        node["value"]
+        for tree in run.trees()
+        for node in tree["nodes"]
+        if node["parent"] is not None and node["value"] is not None
+    ]
+    low, high, middle = min(values), max(values), (scale.low + scale.high) / 2
+    half = ceil(max(high - middle, middle - low))
+    return (
+        f"the values in this run go from {low:.4g} to {high:.4g}: give a scale that holds them, such as "
+        f"--scale={middle - half:g},{middle + half:g}, which has the same middle"
+    )
 
 
 def _bounds(value: object) -> tuple[float, float] | None:

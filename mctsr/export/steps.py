@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from mctsr.judge.mc_estimate import remembered
 from mctsr.runs.records import NodeRecord, TreeRecord
+from mctsr.tree import Sample
 
 
 def is_of_steps(tree: TreeRecord) -> bool:
@@ -47,3 +49,8 @@ def line_of(nodes: Sequence[NodeRecord], leaf: int) -> list[int]:
         line.append(node)
         node = nodes[node]["parent"]
     return line[::-1]
+
+
+def completions_of(node: NodeRecord) -> int:
+    """Return how many completions a step's value is made of, lost ones left out; 1 for an end that was compared."""
+    return len(remembered([Sample(one["value"], one["raw"], one["text"]) for one in node["samples"]]))

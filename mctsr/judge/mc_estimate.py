@@ -51,8 +51,8 @@ class McEstimate:
             raise RecipeError(f"completions={self.completions}; it is at least 1")
 
     async def judge(self, path: Path, draft: int, llm: Caller) -> Verdict | Unscored:
-        """Score the path by agreement."""
-        if not path.last.text.strip():
+        """Score the path by its completions; the empty root by those of the problem itself."""
+        if not path.last.text.strip() and len(path.nodes) > 1:
             return Unscored("empty step")
         if path.last.answer is not None:
             found, lost = list[str | None]([path.last.answer]), list[Unscored]()
@@ -97,6 +97,8 @@ async def complete(
             reply = await llm.complete(request, part="mc_estimate", draft=draft, sample=sample)
         except ServerError as error:
             return Unscored.of(error)
+        if reply.finish == "other":
+            return Unscored("broken off by the server")
         if reply.finish == "length":
             return None if reply.text.strip() else Unscored("empty reply")
         # A model with nothing to add says that the answer stands there already.

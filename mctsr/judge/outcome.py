@@ -17,6 +17,9 @@ from mctsr.tree import Sample
 from .mc_estimate import most_common
 from .steps import HIGH, LOW
 
+UNFINISHED = "unfinished"
+"""What stands as text of a sample that says nothing yet of a solution."""
+
 ANSWERS = "answers"
 """Where an expander that draws several solutions at once keeps all their answers, in `Draft.work`; see `told`."""
 
@@ -115,7 +118,7 @@ class Ends:
     async def judge(self, path: Path, draft: int, llm: Caller) -> Verdict | Unscored:
         """Judge the path's last node if it is an end."""
         if not path.last.done:
-            return Verdict((Sample(self.unfinished, self.unfinished),))
+            return Verdict((Sample(self.unfinished, self.unfinished, UNFINISHED),))
         if path.last.answer is None:
             return Verdict((Sample(self.low, self.low, "no answer"),))
         said = await self.inner.judge(path, draft, llm)

@@ -113,8 +113,10 @@ async def connect(
             note for seat, who in zip(seats.values(), found, strict=True) for note in _doubts(seat, who)
         ]
         models = Models(*seats.values(), gate=Gate(limit), seed=settings.seed)
+        # A need does not say whose it is, but a reward model that is not needed is not asked either.
+        asked = {"policy", *needs & {"prm"}}
         where: dict[Role, str] = {
-            who.role: f"{who.base_url} ({who.kind})" for who in found if who.role != "judge"
+            who.role: f"{who.base_url} ({who.kind})" for who in found if who.role in asked
         }
         if missing := await lacking(models, needs, where):
             raise refusal(needs, missing, where)

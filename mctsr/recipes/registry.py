@@ -73,7 +73,7 @@ def choose(name: str, given: Mapping[str, object] | None = None) -> Chosen:
     Raises:
         RecipeError: Unknown name, unknown argument or unfit value; says what is allowed.
     """
-    function = find(name)
+    function = _found(name)
     arguments = bind(name, function, given or {})
     return Chosen(name, function, arguments, _source_hash(function))
 
@@ -81,9 +81,22 @@ def choose(name: str, given: Mapping[str, object] | None = None) -> Chosen:
 def find(name: str) -> Callable[..., Recipe]:
     """Return the function behind a known name, `module:function` or `file.py:function`.
 
+    One that has no name of its own is being written: where its arguments all have defaults, it is called once.
+
     Raises:
-        RecipeError: There is none; says what is known.
+        RecipeError: There is none, or what it composes is no recipe; says what is known, or what is wrong.
     """
+    function = _found(name)
+    if name not in names() and all(
+        parameter.default is not parameter.empty
+        for parameter in inspect.signature(function).parameters.values()
+    ):
+        choose(name).build()
+    return function
+
+
+def _found(name: str) -> Callable[..., Recipe]:
+    """Import the function that a name stands for."""
     where = names().get(name, name)
     module, colon, attribute = where.rpartition(":")
     if not colon:

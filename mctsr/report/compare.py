@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mctsr.errors import RunError, UsageError, named, shown
 
 from .curve import Curve, Tracks, budgets, curve, follow
+from .limits import unequal_limits
 from .paired import Paired, pair
 from .rules import RULES, TOLD, is_counted, is_right, note_of
 from .shares import wilson
@@ -101,7 +102,7 @@ def compare(runs: Sequence["Run"]) -> Comparison:
     shared, notes = _shared(runs)
     compared = [id for id in shared if all(id in run.results() for run in runs)]
     graded = _graded(runs, compared)
-    notes += _remarks(runs, graded)
+    notes += [*unequal_limits(runs, list(map(label, range(len(runs))))), *_remarks(runs, graded)]
     sides = [_side(label(number), run, compared, graded) for number, run in enumerate(runs)]
     if graded:
         sides = _with_curves(sides, runs, graded, notes)

@@ -14,7 +14,7 @@ from mctsr.grading import normal_form
 from mctsr.runs.records import GradeRecord, ResultRecord
 from mctsr.runs.verdict import word_of
 
-from .replay import Moment, replay, way_of
+from .replay import MAJORITY, Moment, replay, way_of
 from .shares import wilson
 
 if TYPE_CHECKING:
@@ -71,11 +71,13 @@ class Tracks(NamedTuple):
         tracks: Tokens and whether the answer is right, after each fold; empty for a failed problem.
         ways: How many problems were replayed in which way.
         agreed: In how many the replay ends in the recorded answer.
+        answered: After how many tokens there was a first answer, for each problem that has one.
     """
 
     tracks: list[list[tuple[int, bool]]]
     ways: dict[str, int]
     agreed: int
+    answered: list[int]
 
 
 def follow(run: "Run", ids: Sequence[str]) -> Tracks:
@@ -87,7 +89,7 @@ def follow(run: "Run", ids: Sequence[str]) -> Tracks:
     results, grades = run.results(), run.grades()
     tracks: list[list[tuple[int, bool]]] = []
     ways: Counter[str] = Counter()
-    agreed = 0
+    agreed, answered = 0, list[int]()
     for id in ids:
         result = results[id]
         if not result["length"]:
@@ -95,10 +97,17 @@ def follow(run: "Run", ids: Sequence[str]) -> Tracks:
             continue
         way = way_of(result["selected_by"])
         moments = replay(run.tree(id), way)
-        ways[way] += 1
+        ways[_told(way, result["selected_by"])] += 1
+        answered += [moment.tokens for moment in moments if moment.answer is not None][:1]
         agreed += _agree(moments, result)
         tracks.append(_graded(moments, grades.get(id)))
-    return Tracks(tracks, dict(ways.most_common()), agreed)
+    return Tracks(tracks, dict(ways.most_common()), agreed, answered)
+
+
+def _told(way: str, rule: str) -> str:
+    """Name the way of a replay, and the rule that it stands in for."""
+    stands_in = way == MAJORITY and rule.partition(" ")[0] != "majority"
+    return f"{way} (for {rule}, which is not replayed)" if stands_in else way
 
 
 def curve(found: Tracks, budgets: Sequence[int]) -> Curve:
@@ -109,9 +118,9 @@ def curve(found: Tracks, budgets: Sequence[int]) -> Curve:
 
 def budgets(all_tracks: Sequence[Tracks]) -> tuple[int, ...]:
     """Return round numbers from where the first search has an answer to where the last has ended."""
-    told = [track for found in all_tracks for track in found.tracks if track]
-    least = max(min((track[0][0] for track in told), default=0), 1)
-    most = max((track[-1][0] for track in told), default=0)
+    most = max((track[-1][0] for found in all_tracks for track in found.tracks if track), default=0)
+    # Before the first answer nothing can be right; where there never is one, the end alone is told.
+    least = max(min((tokens for found in all_tracks for tokens in found.answered), default=most), 1)
     limits: list[int] = []
     for power in range(len(str(most)) + 1):
         for step in _SERIES:

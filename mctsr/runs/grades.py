@@ -72,9 +72,17 @@ def labelling(
     if not recipe.uses_gold:
         return ()
     if arguments.get("uses_gold") is not True:
+        how = (
+            "run it with -s uses_gold=true" if "uses_gold" in arguments else "it takes no argument uses_gold"
+        )
         raise RecipeError(
             "the recipe compares answers with the known ones, and nobody asked for it; a recipe that labels takes an "
-            "argument uses_gold, off by default, and is run with -s uses_gold=true"
+            f"argument uses_gold, off by default: {how}"
+        )
+    if not gold:
+        raise RecipeError(
+            "uses_gold=true, and no problem has a known answer; give a data file that has some, name their column with "
+            "--answer-field, or drop uses_gold"
         )
     if missing := [id for id in ids if id not in gold]:
         raise RecipeError(

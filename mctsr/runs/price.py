@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mctsr.engine import search
 from mctsr.errors import MctsrError, RecipeError
-from mctsr.lm.base import Completion, Place, Pooled, Pooling, Request, Tally, Usage
+from mctsr.lm.base import Completion, Place, Pooled, Pooling, Request, Role, Tally, Usage
 from mctsr.lm.scripted import Scripted
 from mctsr.parts import Problem
 from mctsr.prompting import Prompts
@@ -25,6 +25,7 @@ from .made_up.replies import (
     JUDGEMENT_TOKENS,
     REPLY_TOKENS,
     STEPS,
+    every,
     half,
     reply,
     scores,
@@ -48,6 +49,7 @@ _REHEARSED, _REHEARSAL = 500, 60.0
 _MOST_PROBLEMS = 20
 _MOST_TASKS = 4 * MOST_CALLS
 _MOST_WIDTH = 1000
+_LIMITS = ("call limit", "token limit")
 
 
 class Estimate(NamedTuple):
@@ -61,6 +63,9 @@ class Estimate(NamedTuple):
         completion_tokens: Reply tokens a problem.
         at_least: Whether a problem was not followed to its end, so that all costs are more than is said.
         steps: Steps that a solution was taken to have, at most `STEPS`; 0 where none is grown by steps.
+        at_most: Whether it costs less where solutions are shorter, or agree.
+        limit: Which limit of the settings ended a problem, "call limit" or "token limit"; "" for none.
+        roles: Whom the recipe asks, in alphabetic order.
     """
 
     problems: int
@@ -70,6 +75,9 @@ class Estimate(NamedTuple):
     completion_tokens: float
     at_least: bool = False
     steps: int = 0
+    at_most: bool = False
+    limit: str = ""
+    roles: tuple[Role, ...] = ()
 
     @property
     def total_calls(self) -> int:
@@ -92,25 +100,31 @@ def price(problems: Sequence[Problem], recipe: Recipe, prompts: Prompts, setting
         RecipeError: The recipe's own code raises an error; says where.
     """
     recipe = replace(recipe, width=min(recipe.width, _MOST_WIDTH))
-    tallies, at_least = list[Tally](), False
     try:
-        rehearsal = _Meter(settings, _REHEARSED, _REHEARSAL)
-        for problem in problems[:1]:
-            asyncio.run(rehearsal.follow(problem, recipe, prompts))
-        # Compiling takes longer than all the rest, and would be counted as if the search did.
-        meter = _Meter(settings, MOST_CALLS, SECONDS)
-        for problem in problems[:_MOST_PROBLEMS]:
-            whole = asyncio.run(meter.follow(problem, recipe, prompts))
-            if not whole and meter.late and tallies:
-                break
-            tallies.append(meter.tally)
-            at_least |= not whole
-            if meter.late:
-                break
+        return _price(problems, recipe, prompts, settings)
     except MctsrError:
         raise
     except Exception as error:
         raise RecipeError(f"recipe {settings.recipe!r} broke: {told(error)}") from error
+
+
+def _price(problems: Sequence[Problem], recipe: Recipe, prompts: Prompts, settings: Settings) -> Estimate:
+    # Whom a recipe asks is seen where no limit ends it. Compiling takes longer than all the rest, and would be
+    # counted as if the search did.
+    free = replace(settings, max_calls=None, token_limit=None)
+    rehearsal = _Meter(free, _REHEARSED, _REHEARSAL)
+    for problem in problems[:1]:
+        asyncio.run(rehearsal.follow(problem, recipe, prompts))
+    meter = _Meter(settings, MOST_CALLS, SECONDS)
+    tallies, at_least = list[Tally](), False
+    for problem in problems[:_MOST_PROBLEMS]:
+        whole = asyncio.run(meter.follow(problem, recipe, prompts))
+        if not whole and meter.late and tallies:
+            break
+        tallies.append(meter.tally)
+        at_least |= not whole
+        if meter.late:
+            break
     n = max(len(tallies), 1)
     return Estimate(
         len(problems),
@@ -119,8 +133,24 @@ def price(problems: Sequence[Problem], recipe: Recipe, prompts: Prompts, setting
         sum(tally.usage.prompt_tokens for tally in tallies) / n,
         sum(tally.usage.completion_tokens for tally in tallies) / n,
         at_least,
-        min(meter.steps, STEPS),
+        _steps(recipe) if rehearsal.grown or meter.grown else 0,
+        at_most=bool(tallies) and not at_least and _less(problems[0], recipe, prompts, settings, tallies[0]),
+        limit=meter.limit,
+        roles=tuple(sorted(rehearsal.roles | meter.roles)),
     )
+
+
+def _less(problem: Problem, recipe: Recipe, prompts: Prompts, settings: Settings, spent: Tally) -> bool:
+    """Say whether brief replies, which all agree, take fewer calls of a recipe than were counted."""
+    brief = _Meter(settings, spent.calls, SECONDS, brief=True)
+    return asyncio.run(brief.follow(problem, recipe, prompts)) and brief.tally.calls < spent.calls
+
+
+def _steps(recipe: Recipe) -> int:
+    """Return how many steps a made-up solution has: the expander may end it sooner."""
+    steps = getattr(recipe.expander, "steps", recipe.expander)
+    most = getattr(steps, "max_steps", STEPS)
+    return min(most, STEPS) if isinstance(most, int) else STEPS
 
 
 class _Enough(BaseException):
@@ -132,12 +162,14 @@ class _Meter:
 
     Attributes:
         tally: What the last problem has cost.
-        steps: The last step that was asked for, in any problem.
+        grown: Whether a solution was grown by steps, in any problem.
+        limit: Which limit of the settings ended a problem; "" for none.
+        roles: Who was asked.
     """
 
-    def __init__(self, settings: Settings, calls: int, seconds: float) -> None:
-        self._calls, self._end = calls, time.monotonic() + seconds
-        self.tally, self.steps = Tally(), 0
+    def __init__(self, settings: Settings, calls: int, seconds: float, *, brief: bool = False) -> None:
+        self._calls, self._end, self._brief = calls, time.monotonic() + seconds, brief
+        self.tally, self.grown, self.limit, self.roles = Tally(), False, "", set[Role]()
         self._settings = settings
         self._lengths = {
             "policy": min(REPLY_TOKENS, settings.policy.max_tokens),
@@ -157,8 +189,11 @@ class _Meter:
         loop.set_task_factory(self._task)
         limits, seed = Limits(self._settings.max_calls, self._settings.token_limit), self._settings.seed
         lm = Scripted(self._said, scores=self._scored, offers=recipe.needs | recipe.wishes)
+        right = every if self._brief else half
         try:
-            found = await search(problem, recipe, lm, seed=seed, prompts=prompts, limits=limits, referee=half)
+            found = await search(
+                problem, recipe, lm, seed=seed, prompts=prompts, limits=limits, referee=right
+            )
         except _Enough:
             self._fill(problem)
             return False
@@ -166,20 +201,24 @@ class _Meter:
             loop.set_task_factory(None)
         # A run asks for it, too: what breaks there is to break here.
         recipe.answerer(found.tree)
+        if found.reason in _LIMITS:
+            self.limit = found.reason
         return True
 
     def _said(self, place: Place, request: Request) -> Completion:
         if self.tally.calls >= self._calls or self.late:
             raise _Enough
-        completion = reply(place, request, self._lengths[request.role])
-        self.steps = max(self.steps, step_of(request))
+        completion = reply(place, request, self._lengths[request.role], brief=self._brief)
+        self.grown |= step_of(request) > 0
+        self.roles.add(request.role)
         self.tally.count(completion)
         return completion
 
     def _scored(self, place: Place, pooling: Pooling) -> Pooled:
         if self.tally.calls >= self._calls or self.late:
             raise _Enough
-        pooled = scores(place, pooling)
+        pooled = scores(place, pooling, brief=self._brief)
+        self.roles.add(pooling.role)
         self.tally.count(pooled)
         return pooled
 

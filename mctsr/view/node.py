@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mctsr.runs.records import GradeRecord, NodeRecord, SampleRecord, TreeRecord
 from mctsr.runs.verdict import Word, word_of
 
+from .completions import Vote, told, vote_of
 from .steps import AHEAD, TIMES, digits, on_the_way, said_by, solution
 from .tree import flags_of
 from .words import number
@@ -42,6 +43,7 @@ class NodeView:
         unscored_by: The same for each reason why there was none.
         ended_by: Number of the ask after which it could grow no more; None while it can.
         moments: Its numbers each time they changed.
+        vote: What stood for right where a judge completes steps and no answer is known; None for other judges.
     """
 
     node: NodeRecord
@@ -55,6 +57,7 @@ class NodeView:
     unscored_by: list[int]
     ended_by: int | None
     moments: list[Moment]
+    vote: Vote | None
 
     @classmethod
     def of(cls, tree: TreeRecord, number: int, grade: GradeRecord | None) -> "NodeView":
@@ -85,6 +88,7 @@ class NodeView:
                 for id, visits, value in fold["changed"]
                 if id == number
             ],
+            vote=vote_of(tree["nodes"], number),
         )
 
     @property
@@ -141,8 +145,13 @@ class NodeView:
     def rewards(self) -> list[str]:
         """What each sample counts, by which ask, and what the judge said when that is not the same."""
         samples = zip(self.node["samples"], self.judged_by, strict=True)
-        said = _step_reward if self.node.get("step") else _reward
-        return [f"reward {n}, {_by(ask)}: {said(sample)}" for n, (sample, ask) in enumerate(samples, 1)]
+        return [f"reward {n}, {_by(ask)}: {self._said(sample)}" for n, (sample, ask) in enumerate(samples, 1)]
+
+    def _said(self, sample: SampleRecord) -> str:
+        if not self.node.get("step"):
+            return _reward(sample)
+        completed = told(sample, self.node, self.vote)
+        return _step_reward(sample) + (f" ({completed})" if completed else "")
 
     def value(self, value: float | None) -> str:
         """Write a value of this node, or one that it had."""
@@ -150,7 +159,8 @@ class NodeView:
 
     def as_dict(self) -> dict[str, object]:
         """Return everything as plain values for JSON."""
-        return {**asdict(self), "moments": [moment._asdict() for moment in self.moments]}
+        vote = self.vote and self.vote._asdict()
+        return {**asdict(self), "moments": [moment._asdict() for moment in self.moments], "vote": vote}
 
 
 def _reward(sample: SampleRecord) -> str:

@@ -281,7 +281,7 @@ def test_solve_looks_for_log_probabilities_before_it_begins(mctsr: Command, serv
 
 def test_solve_says_of_each_server_what_it_lacks(mctsr: Command, serve: Serve) -> None:
     policy, prm = serve(well(names="", opens=lambda body: False)), serve("4")
-    needs = needy('"prefill", "logprobs"')
+    needs = needy('"prefill", "logprobs", "prm"')
     servers = ("--base-url", policy.url, "--prm-base-url", prm.url)
     ended = mctsr("solve", "-q", "2+2?", *servers, "--recipe", needs, "-o", "here")
     assert ended.code == 2

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import fake_ways
 from tests.support.sample_run import command, make_run, make_trees, node, tree
-from tests.support.step_run import make_step_run
+from tests.support.step_run import make_step_run, root, step, step_tree
+
+from .conftest import Command, Serve
 
 MCTSR = str(Path(sys.executable).parent / "mctsr")
 
@@ -100,7 +103,7 @@ def test_how_steps_are_labelled_can_be_given(tmp_path: Path) -> None:
     [
         ("stepwise", "--labels", "both"),
         ("stepwise", "--threshold", "2"),
-        ("stepwise", "--min-visits", "0"),
+        ("stepwise", "--min-visits", "-1"),
         ("stepwise", "--scale", "1"),
         ("nodes", "--labels", "hard"),
     ],
@@ -164,3 +167,25 @@ def test_a_file_that_is_there_is_replaced_only_when_that_is_said(place: str, tmp
     )
     assert command(*arguments, "--overwrite").code == 0
     assert "mine" not in there.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("recipe", "form"), [("math-shepherd", "stepwise"), ("beam", "tree")])
+def test_what_to_do_next_is_to_export_labels_where_a_recipe_makes_them(
+    mctsr: Command, serve: Serve, recipe: str, form: str
+) -> None:
+    Path("sums.jsonl").write_text('{"id": "a", "question": "2+2?", "answer": "4"}\n', encoding="utf-8")
+    server = serve(extra={"owned_by": "vllm"}, more=fake_ways.vllm(fake_ways.Model("So \\boxed{4}")))
+    asked = ("--recipe", recipe, "-s", "n=1", *(("-s", "m=1") if recipe == "beam" else ()), "-o", "here")
+    ended = mctsr("solve", "sums.jsonl", "--base-url", server.url, *asked)
+    assert ended.err.splitlines()[-1] == f"next: mctsr show here · mctsr export here --format {form}"
+
+
+def test_no_visit_at_all_can_be_asked_for(tmp_path: Path) -> None:
+    nodes = [root(), step(1, 0, "a", 0.9, visits=0)]
+    folder = str(make_step_run(tmp_path / "run", [step_tree("p", nodes)]))
+    said = command("export", folder, "-f", "stepwise", "-o", "-")
+    assert (said.code, "1 steps with a value that were never visited; give --min-visits 0" in said.err) == (
+        2,
+        True,
+    )
+    assert command("export", folder, "-f", "stepwise", "-o", "-", "--min-visits", "0").code == 0

@@ -9,7 +9,18 @@ import pytest
 from mctsr.report import report
 from mctsr.runs.folder import Run
 from mctsr.runs.writer import RunWriter
-from tests.support.sample_run import IDS, clips_nodes, command, make_run, make_trees, result, run_record, tree
+from tests.support.sample_run import (
+    IDS,
+    clips_nodes,
+    command,
+    make_run,
+    make_trees,
+    node,
+    result,
+    run_record,
+    sample,
+    tree,
+)
 
 
 @pytest.fixture
@@ -44,11 +55,20 @@ def test_counters_above_zero_have_a_line_and_those_at_zero_share_one(folder: str
         "replies cut at max tokens, the judge's included  1",
         "drafts that repeat the text of another           1",
         "calls repeated after a kill                      3",
-        "none: problems without a selected answer; calls asked again for want of a readable score; "
-        "empty replies; calls taken from the log; logged replies that no longer fit",
+        "at zero: the 5 other counters, see --json",
     ):
         assert f"{line}\n" in said
     assert not [line for line in said.splitlines() if line.endswith("  0")]
+
+
+def test_a_run_in_which_nothing_went_wrong_says_so_in_a_line(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", run_record(["a"])) as writer:
+        grown = tree("a", [node(0, None, "72", samples=[sample(50.0)], visits=1, value=50.0)], 0)
+        none = dict.fromkeys(result("a", grown)["counts"], 0)
+        writer.commit(grown, result("a", grown, counts=none))
+    said = command("report", str(tmp_path / "run")).out
+    assert "\nnothing failed, was cut off, lost or repeated\n" in said
+    assert "what else happened" not in said
 
 
 def test_the_share_that_the_prefix_cache_held_has_a_line_and_is_in_json(tmp_path: Path) -> None:

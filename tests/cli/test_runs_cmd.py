@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mctsr.runs.writer import RunWriter
+from tests.cli.test_show_screen import on_terminal
 from tests.support.sample_run import IDS, command, make_run, make_trees, result, run_record
 
 
@@ -55,3 +56,22 @@ def test_no_runs_is_no_error(tmp_path: Path) -> None:
     assert said.code == 0
     assert "mctsr solve" in said.out
     assert json.loads(command("runs", "--dir", str(tmp_path), "--json").out) == []
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_the_name_of_a_run_is_whole_on_a_terminal_and_other_columns_make_room(
+    tmp_path: Path, columns: int
+) -> None:
+    name = "2026-11-30T21-15-33-math-shepherd-gsm8k-2"
+    make_run(tmp_path / name)
+    said = on_terminal("runs", "--dir", str(tmp_path), columns=columns, NO_COLOR="1", TERM="dumb")
+    assert name in said
+    assert max(map(len, said.splitlines())) <= columns
+    assert "no room for: " in said
+
+
+def test_a_name_that_fills_a_terminal_is_cut(tmp_path: Path) -> None:
+    make_run(tmp_path / ("long" * 40))
+    said = on_terminal("runs", "--dir", str(tmp_path), columns=100, NO_COLOR="1", TERM="dumb")
+    assert "long…" in said
+    assert max(map(len, said.splitlines())) <= 100

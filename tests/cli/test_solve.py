@@ -369,6 +369,61 @@ def test_an_error_in_a_recipe_of_ones_own_is_one_line_with_its_place(mctsr: Comm
     assert f"error in the recipe: {words}; the traceback is in run.log" in ended.err
     assert "Traceback" not in ended.err
     assert "Traceback" in Path("here/run.log").read_text()
+    assert ended.err.splitlines()[-1].startswith(
+        "next: mend the recipe and begin a new run with mctsr solve · mctsr show here · "
+    )
+    assert "resume" not in ended.err
+
+
+def test_a_part_of_ones_own_that_lacks_something_is_refused_wherever_it_is_named(
+    mctsr: Command, serve: Serve
+) -> None:
+    Path("poor.py").write_text(BROKEN.replace("Anywhere(score)", "Poor()") + "\nclass Poor:\n    roots = 1\n")
+    server = serve()
+    how = ("solve", "-q", "2+2?", "--base-url", server.url, "--recipe", "poor.py:broken")
+    for command in (how, (*how, "--dry-run"), ("recipes", "poor.py:broken")):
+        ended = mctsr(*command)
+        assert ended.code == 2
+        assert ended.err.splitlines()[-1].startswith("error: the selector 'Poor' has no barrier, ask, tell; ")
+    assert not server.bodies
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--max-tokens", 120), "notice: --max-tokens 120 is for one call; a step of up to 1,024 tokens"),
+        (("--max-tokens", 120), "; give -s max_step_tokens=120 to end it there"),
+        (("--max-tokens", 120, "-s", "max_step_tokens=120"), ""),
+        ((), ""),
+    ],
+)
+def test_a_step_that_may_be_longer_than_a_call_is_told_beforehand(
+    mctsr: Command, more: tuple[object, ...], said: str
+) -> None:
+    ended = mctsr("solve", "-q", "x", "--base-url", "http://h:1", "--recipe", "beam", "--dry-run", *more)
+    assert ended.code == 0
+    assert said in ended.err
+    assert bool(said) == bool(ended.err)
+
+
+def test_a_dry_run_names_the_servers_that_are_asked_and_what_its_numbers_hold_for(mctsr: Command) -> None:
+    def told(*more: object) -> str:
+        return mctsr("solve", "-q", "x", "--base-url", "http://h:1", "--dry-run", *more).out
+
+    beam = told("--recipe", "beam")
+    assert re.search(r"^judge +http://h:1/v1$", beam, re.MULTILINE)
+    assert "expected  at most about 192 calls, " in beam
+    assert "          at most about 192 calls, " in beam
+    omega = told("--recipe", "omega-prm")
+    assert "judge " not in omega
+    assert "expected  at most about " in omega
+    assert " a problem, less where solutions are short or agree\n" in omega
+    capped = told("--recipe", "puct-prm", "--max-calls", 6)
+    assert ", for solutions of up to 6 steps; the call limit ends it\n" in capped
+    assert ", for solutions of 1 step\n" in told("--recipe", "beam", "-s", "max_steps=1")
+    scored = told("--recipe", "beam", "-s", "judge=qwen-prm")
+    assert re.search(r"^prm +none is given; name one with --prm-base-url URL$", scored, re.MULTILINE)
+    assert "judge  " not in scored
 
 
 def test_a_server_that_refuses_every_request_fails_the_run_with_its_words(
@@ -531,6 +586,7 @@ class Stubborn:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
             time.sleep(60)
+    grow = open
 
 def stubborn():
     from dataclasses import replace

@@ -112,3 +112,18 @@ def test_a_dry_run_asks_nothing(mctsr: Command, serve: Serve, name: str) -> None
     ended = mctsr("solve", "-q", "2+2?", "--base-url", server.url, "--recipe", name, "--dry-run")
     assert ended.code == 0, ended.err
     assert not server.bodies
+
+
+def test_a_role_without_a_prompt_is_refused_before_a_run_is_touched(
+    mctsr: Command, serve: Serve, data: Path
+) -> None:
+    server = serve("The answer is 4.")
+    assert mctsr("solve", data, "--base-url", server.url, "--recipe", "zero-shot", "-o", "here").code == 0
+    before = {path.name: path.read_bytes() for path in Path("here").iterdir() if path.is_file()}
+    ended = mctsr(
+        *("solve", data, "--base-url", server.url, "--recipe", "masprm", "-s", "roles=nope,solver"),
+        *("-o", "here", "--overwrite"),
+    )
+    assert ended.code == 2
+    assert "no prompt named agent_nope; there are agent_critic, " in ended.err
+    assert {path.name: path.read_bytes() for path in Path("here").iterdir() if path.is_file()} == before

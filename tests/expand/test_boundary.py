@@ -225,3 +225,14 @@ def test_a_long_text_takes_linear_time(boundary: Boundary, shard: str) -> None:
     assert "".join(split(text, boundary)) == text
     find_opened(text)
     assert time.process_time() - began < 3.0
+
+
+@pytest.mark.parametrize("words", ["lines", "Line", "paragraphs", "Numbered"])
+def test_a_name_that_is_nearly_one_is_no_separator(words: str) -> None:
+    with pytest.raises(RecipeError, match="did you mean"):
+        read_boundary(words)
+
+
+def test_an_empty_boundary_says_how_a_new_line_is_written() -> None:
+    with pytest.raises(RecipeError, match=r"a new line is written \\n"):
+        read_boundary("")

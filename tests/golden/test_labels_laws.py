@@ -138,10 +138,12 @@ async def test_math_shepherd_says_of_a_wrong_step_that_nothing_good_comes_of_it(
 # What they cost, and what they refuse
 
 
-def test_a_dry_run_prices_math_shepherd_by_six_steps_a_solution() -> None:
-    found = price([Problem("p", "2+2?", "number")], recipe("math-shepherd"), Prompts(), Settings())
-    assert (found.calls, found.at_least) == (15 * (STEPS + 8 * (STEPS - 1)), False)
-    assert found.calls == 690
+@pytest.mark.parametrize(("uses_gold", "calls"), [(True, 690), (False, 698)])
+def test_a_dry_run_prices_math_shepherd_by_six_steps_a_solution(uses_gold: bool, calls: int) -> None:
+    what = recipe("math-shepherd", uses_gold=uses_gold)
+    found = price([Problem("p", "2+2?", "number")], what, Prompts(), Settings())
+    assert (found.calls, found.at_least) == (15 * (STEPS + 8 * (STEPS - 1)) + 8 * (not uses_gold), False)
+    assert found.calls == calls
 
 
 @pytest.mark.parametrize("uses_gold", [False, True])

@@ -155,7 +155,7 @@ async def test_omega_prm_searches_several_solutions_at_a_time(width: int) -> Non
 # Math-Shepherd
 
 SOLUTIONS = (("add", "=5"), ("buy", "eat", "=3"))
-COMPLETIONS = {"add": ("=5", "=3"), "buy": ("=3", "=5"), "buy eat": ("=3", "=3")}
+COMPLETIONS = {"": ("=5", "=3"), "add": ("=5", "=3"), "buy": ("=3", "=5"), "buy eat": ("=3", "=3")}
 
 
 def shepherd(place: Place, request: Request) -> Completion:
@@ -194,12 +194,15 @@ async def test_math_shepherd_completes_every_step_and_gives_no_solution_up() -> 
     assert answer == "5"
 
 
-async def test_math_shepherd_without_known_answers_counts_agreement_along_the_path() -> None:
-    # add: 5 first of 5, 3. buy: 3 first of 3, 5. buy eat: 3, 3 beside them: all agree.
-    tree, _, answer = await labelled()
-    values = {line(tree, node): tree.value(node) for node in range(1, len(tree))}
-    assert values == {"add": 0.5, "add =5": 1.0, "buy": 0.5, "buy eat": 1.0, "buy eat =3": 1.0}
-    assert answer == "5", "both are worth .5, and the first one wins"
+async def test_math_shepherd_without_known_answers_counts_agreement_with_the_problems_own_completions() -> (
+    None
+):
+    # Of the problem itself 5 is the first of 5, 3; that all below buy eat say 3 makes it no more right.
+    tree, lm, answer = await labelled()
+    values = {line(tree, node): tree.value(node) for node in range(len(tree))}
+    assert values == {"": 0.5, "add": 0.5, "add =5": 1.0, "buy": 0.5, "buy eat": 0.0, "buy eat =3": 0.0}
+    assert [place.part for place, _ in lm.calls].count("mc_estimate") == 2 * 3 + 2
+    assert answer == "5"
 
 
 def weighed(*solutions: tuple[str, Sequence[float]]) -> Tree:

@@ -128,6 +128,13 @@ async def test_a_model_that_has_nothing_to_add_lets_the_answer_on_the_path_stand
     assert found.samples[0].value == pytest.approx(2 / 3)
 
 
+async def test_a_completion_that_the_server_broke_off_says_nothing() -> None:
+    said = [Completion("First 3*4 = 12 and", finish="other"), Completion("\\boxed{14}")]
+    found = await judged(McEstimate(completions=2), path("Hm."), scripted(lambda p, r: said[p.sample]))
+    assert isinstance(found, Verdict)
+    assert (found.samples[0].value, found.unscored) == (1.0, (Unscored("broken off by the server"),))
+
+
 async def test_completions_that_all_fail_or_end_nowhere_are_no_score() -> None:
     nowhere = await judged(McEstimate(completions=2), path("Hm."), scripted(lambda p, r: "Well."))
     assert nowhere == Unscored("no completion came to an answer")

@@ -64,7 +64,7 @@ def test_what_was_drawn_is_read_as_it_was_written() -> None:
 
 async def test_ends_cost_what_their_judge_costs_and_steps_nothing() -> None:
     judge = Ends(OutcomeReward(uses_gold=True))
-    assert the_sample(await judged(judge, path("2+3\n\n"), scripted())) == Sample(0.0, 0.0)
+    assert the_sample(await judged(judge, path("2+3\n\n"), scripted())) == Sample(0.0, 0.0, "unfinished")
     assert the_sample(await judged(judge, final("14"), scripted(), known="14")).value == 1.0
     assert the_sample(await judged(judge, final("20"), scripted(), known="14")).value == -1.0
     assert (judge.uses_gold, Ends(OutcomeReward()).uses_gold) == (True, False)

@@ -59,6 +59,7 @@ async def test_the_steps_of_a_whole_answer_are_scored_in_one_call() -> None:
         (path("a", "b", "c"), [(0.1, 0.9), (0.1, 0.9)], "wrong number of scores: 2 for 3 steps"),
         (path("a", "b"), [(0.1, 0.9)] * 7, "wrong number of scores: 7 for 2 steps"),
         (path("a", "b"), [(0.1, 0.9), (math.nan, math.nan)], "no probability: the score is nan"),
+        (path("a", "b"), [(0.1, 0.9), (1.5, -0.5)], "no probability: -0.5"),
     ],
 )
 async def test_one_odd_path_gives_no_score_and_no_more(
@@ -77,7 +78,7 @@ async def test_one_odd_path_gives_no_score_and_no_more(
         (path("a"), [(0.5,)], "gave rows of 1 number, not 2"),
         (path("a", "b"), [(0.5,), (0.5, 0.5)], "gave rows of 1 to 2 numbers, not 2"),
         (path("a"), [(0.0, 1.0011)], "gave 1.0011 as a probability"),
-        (path("a", "b"), [(0.1, 0.9), (1.0, -0.0010001)], "gave -0.0010001 as a probability"),
+        (path("a", "b"), [(0.1, 7.0), (1.0, -0.0010001)], "gave 7.0 as a probability"),
         (path("a"), [(-3.5, 4.5)], "gave 4.5 as a probability"),
     ],
 )

@@ -326,8 +326,19 @@ NEEDED = frozenset({"logprobs"})
 async def test_log_probabilities_of_the_reward_model_are_enough() -> None:
     async with FakeServer("4") as policy, FakeServer(well()) as prm:
         asked = settings(policy, prm=RoleOptions(None, prm.url))
-        async with connect(asked, needs=NEEDED) as there:
+        async with connect(asked, needs=NEEDED | {"prm"}) as there:
             assert [found.role for found in there.servers] == ["policy", "judge", "prm"]
+
+
+async def test_a_reward_model_that_is_not_needed_neither_helps_nor_is_blamed() -> None:
+    async with FakeServer("4") as policy, FakeServer(well()) as able, FakeServer("4") as mute:
+        for prm in (able, mute):
+            asked = settings(policy, prm=RoleOptions(None, prm.url))
+            with pytest.raises(UsageError, match="without logprobs; choose") as caught:
+                async with connect(asked, needs=NEEDED):
+                    pass
+            assert "prm" not in str(caught.value)
+            assert not prm.bodies
 
 
 async def test_a_need_that_nobody_meets_names_both_sides() -> None:

@@ -197,10 +197,12 @@ def test_a_failed_problem_stays_in_the_curves_denominator(tmp_path: Path) -> Non
 def test_budgets_are_round_numbers_that_hold_everything(tmp_path: Path) -> None:
     (run,) = opened(tmp_path, A)
     tracks = follow(run, ["a"])
-    long = tracks._replace(tracks=[[(37, False), (4_200, True)]])
+    long = tracks._replace(tracks=[[(0, False), (37, False), (4_200, True)]], answered=[37])
     assert budgets([tracks]) == (100, 200)
     assert budgets([long]) == (50, 100, 200, 500, 1_000, 2_000, 5_000)
-    assert budgets([long._replace(tracks=[[]])]) == ()
+    assert budgets([tracks, long]) == budgets([long])
+    assert budgets([long._replace(answered=[])]) == (5_000,)
+    assert budgets([long._replace(tracks=[[]], answered=[])]) == ()
     assert budgets([]) == ()
 
 
@@ -213,3 +215,42 @@ def test_the_same_runs_give_the_same_comparison_as_strict_json(tmp_path: Path) -
     assert plain["runs"][0]["scores"][1]["share"] == 0.6
     assert plain["paired"][0][1]["gained"] == ["b", "d"]
     assert plain["against"] == str(runs[0].path)
+
+
+def test_a_curve_begins_where_there_is_an_answer(tmp_path: Path) -> None:
+    (run,) = opened(tmp_path, {"a": "right", "b": "failed", "c": "lost"})
+    assert follow(run, ["a", "b", "c"]).answered == [100, 100]
+
+
+@pytest.mark.parametrize(
+    ("rule", "way"),
+    [
+        ("best value", "best value"),
+        ("majority", "majority so far"),
+        ("best by the weakest step", "majority so far (for best by the weakest step, which is not replayed)"),
+        ("weighted vote", "majority so far (for weighted vote, which is not replayed)"),
+    ],
+)
+def test_a_rule_that_is_not_replayed_is_named(rule: str, way: str, tmp_path: Path) -> None:
+    folder = make_side(tmp_path / "run", {"a": "right"})
+    results = folder / "results.jsonl"
+    row = json.loads(results.read_bytes())
+    results.write_text(json.dumps({**row, "selected_by": rule}) + "\n", encoding="utf-8")
+    assert follow(Run.open(folder), ["a"]).ways == {way: 1}
+
+
+def test_limits_that_differ_are_told_and_equal_ones_are_not(tmp_path: Path) -> None:
+    usual = {"max_calls": None, "token_limit": 9000, "time_limit": None, "judge_max_tokens": 512}
+    sides = [
+        {**usual, "policy": {"max_tokens": 1024}},
+        {**usual, "policy": {"max_tokens": 120}, "max_calls": 20, "time_limit": 1.5},
+    ]
+    runs = [
+        Run.open(make_side(tmp_path / f"run-{number}", A, settings=settings))
+        for number, settings in enumerate(sides)
+    ]
+    assert compare(runs).notes == (
+        "the runs had different limits: --max-calls none in A, 20 in B; --time-limit none in A, 1.5 in B; "
+        "--max-tokens 1,024 in A, 120 in B",
+    )
+    assert compare([runs[0], runs[0]]).notes == ()

@@ -14,6 +14,7 @@ from mctsr.runs.price import (
     MOST_CALLS,
     REPLY_TOKENS,
     SECONDS,
+    STEPS,
     Estimate,
     price,
 )
@@ -39,7 +40,7 @@ def asked(problem: Problem) -> int:
 def test_one_answer_costs_its_prompt_and_a_reply_of_typical_length() -> None:
     given = problems(1)
     found = price(given, recipe("zero-shot"), PROMPTS, PLAIN)
-    assert found == Estimate(1, 1, 1.0, asked(given[0]), REPLY_TOKENS)
+    assert found == Estimate(1, 1, 1.0, asked(given[0]), REPLY_TOKENS, roles=("policy",))
     assert (found.total_calls, found.total_tokens) == (1, asked(given[0]) + REPLY_TOKENS)
 
 
@@ -47,7 +48,7 @@ def test_the_means_of_the_first_twenty_stand_for_all() -> None:
     given = problems(50)
     found = price(given, recipe("zero-shot"), PROMPTS, PLAIN)
     mean = sum(map(asked, given[:20])) / 20
-    assert found == Estimate(50, 20, 1.0, mean, REPLY_TOKENS)
+    assert found == Estimate(50, 20, 1.0, mean, REPLY_TOKENS, roles=("policy",))
     assert (found.total_calls, found.total_tokens) == (50, round(50 * (mean + REPLY_TOKENS)))
 
 
@@ -158,3 +159,35 @@ def test_a_limit_on_calls_ends_a_search_without_an_end() -> None:
 
 def test_a_width_that_no_memory_holds_is_no_hindrance() -> None:
     assert price(problems(1), replace(recipe("mctsr"), width=10**12), PROMPTS, PLAIN).calls == 35
+
+
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [("mctsr", False), ("best-of-n", False), ("beam", True), ("omega-prm", True), ("math-shepherd", True)],
+)
+def test_what_shorter_solutions_or_agreement_would_save_makes_the_price_a_bound(
+    name: str, bound: bool
+) -> None:
+    assert price(problems(1), recipe(name), PROMPTS, PLAIN).at_most is bound
+
+
+def test_a_limit_is_told_and_leaves_the_length_of_solutions_and_the_roles_as_they_are() -> None:
+    what = recipe("puct-prm")
+    free, short = (price(problems(1), what, PROMPTS, replace(PLAIN, max_calls=most)) for most in (None, 6))
+    assert (free.limit, short.limit) == ("", "call limit")
+    assert short.calls < 20 < free.calls
+    assert short.steps == free.steps == STEPS
+    assert short.roles == free.roles == ("judge", "policy")
+    assert price(problems(1), what, PROMPTS, replace(PLAIN, token_limit=9)).limit == "token limit"
+
+
+@pytest.mark.parametrize(
+    ("name", "roles"),
+    [("math-shepherd", ("policy",)), ("omega-prm", ("policy",)), ("beam", ("judge", "policy"))],
+)
+def test_roles_are_those_that_are_asked(name: str, roles: tuple[str, ...]) -> None:
+    assert price(problems(1), recipe(name), PROMPTS, PLAIN).roles == roles
+
+
+def test_a_recipe_that_asks_a_reward_model_says_so() -> None:
+    assert price(problems(1), recipe("beam", judge="qwen-prm"), PROMPTS, PLAIN).roles == ("policy", "prm")

@@ -40,7 +40,7 @@ def sum_nodes() -> list[NodeRecord]:
         step(4, 1, "Step 2: 2+12 = 15.\nThe answer is 15.", 0.25, depth=2, answer="15", ended="finished"),
         step(5, 0, "Add first.\n\n", None),
         step(6, 5, "5*4 = 20.", 0.5, depth=2, answer="20", ended="finished"),
-        step(7, 0, "Hmm.\n\n", 0.5, visits=2, truncated=True),
+        step(7, 0, "Hmm.\n\n", 0.5, visits=2),
     ]
 
 

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mctsr.caller import Caller
 from mctsr.engine import Outcome, search
 from mctsr.errors import UsageError
 from mctsr.expand.boundary import split
 from mctsr.grading import extract_answer
+from mctsr.judge.trial import try_protocol
 from mctsr.lm.base import LM, Message, Place, Pooling, Request
 from mctsr.lm.gate import Gate
 from mctsr.lm.options import RoleOptions
@@ -285,6 +287,26 @@ async def test_the_protocol_has_a_row_a_step_and_refuses_what_it_cannot_read() -
             choices = (await reply.json())["choices"]
     assert [choice["finish_reason"] for choice in choices] == ["length", "length"]
     assert [len(choice["message"]["content"].split()) for choice in choices] == [3, 3]
+
+
+async def test_marked_steps_of_what_is_no_puzzle_get_scores_that_say_nothing() -> None:
+    messages = [
+        {"role": "user", "content": "What is 2 + 3 * 4?"},
+        {"role": "assistant", "content": "12.<extra_0>14.<extra_0>"},
+    ]
+    async with step_server() as url, aiohttp.ClientSession() as session:
+        root = url.removesuffix("/v1")
+        async with session.post(f"{root}/pooling", json={"messages": messages}) as reply:
+            assert (await reply.json())["data"][0]["data"] == [[0.5, 0.5]] * 2
+
+
+async def test_the_doctor_finds_the_simulated_reward_model_usable() -> None:
+    async with step_server() as url, Server(url, None) as server:
+        await server.check()
+        seat = Seat(server, RoleOptions(None, url))
+        llm = Caller(Models(seat, prm=seat, gate=Gate(4), seed=0), PROMPTS, "doctor", 0)
+        trial = await try_protocol("qwen-prm", llm)
+    assert (trial.scores, trial.fault) == ((0.5, 0.5, 0.5), "")
 
 
 async def test_the_module_serves_what_its_options_say() -> None:

@@ -69,6 +69,11 @@ class Agents:
         """Plain chat, and log-probabilities if asked for."""
         return frozenset() if self.logprobs is None else frozenset({"logprobs"})
 
+    @property
+    def prompts(self) -> frozenset[str]:
+        """The roles' prompt files."""
+        return frozenset(f"agent_{role}" for role in self.roles)
+
     async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Plant `n` empty transcripts, without a call; no judge sees them."""
         return [Draft("", step=True, unjudged=True)] * n

@@ -88,5 +88,7 @@ def _scores(rows: Sequence[Sequence[float]], steps: int) -> Unscored | tuple[flo
     outside = [s for s in scores if math.isfinite(s) and not LOW - SLACK <= s <= HIGH + SLACK]
     if outside:
         worst = max(outside, key=lambda score: max(LOW - score, score - HIGH))
+        if len(outside) < len(scores):
+            return Unscored(f"no probability: {worst!r}")
         raise wrong_model(f"gave {worst!r} as a probability", _ALLOWED, ENDPOINT, PART)
     return tuple(min(max(s, LOW), HIGH) if math.isfinite(s) else s for s in scores)

@@ -39,10 +39,10 @@ def math_shepherd(
     times completions for each step but the last; with solutions of six steps 15 * (6 + 5 * 8) = 690.
 
     With uses_gold right means equal to the known answer, and the answers of such a run are no test result. Without,
-    right means what most completions of the solution's first step said, or of the first whose completions came to an
-    answer; before that a step has no label and its solution ends. A completion without an answer, or cut off, counts as
-    wrong. The answer follows the paper's verification with labels in the place of its reward model: a solution is worth
-    its weakest step.
+    right means what most solutions of the problem said that were completed from its beginning, one set for all, which
+    takes `completions` calls more; where none of them came to an answer there are no labels. A completion without an
+    answer, or cut off, counts as wrong. The answer follows the paper's verification with labels in the place of its
+    reward model: a solution is worth its weakest step.
 
     8 completions and 15 solutions are the paper's as reported, not verified. Not kept: solutions of one model,
     completed by the same one; equal solutions are labelled like others, and the export writes one of them.
@@ -68,6 +68,7 @@ def math_shepherd(
     )
     estimate = replace(cast(McEstimate, judge), completions=completions, uses_gold=uses_gold)
     everybody = Frontier(n, keep_all, opened=1)
+    expander = replace(expander, judged_root=not uses_gold)
     return Recipe(expander, estimate, everybody, OwnValue(), all_finished(), by_weakest_step(answer))
 
 

@@ -1,5 +1,6 @@
 """Replies of typical length that every part can read; each differs from the others by its place alone.
 
+Brief ones are for comparison: solutions end with their first step, all agree, and all are judged well.
 Knows typical lengths. Contacts nothing and counts nothing.
 """
 
@@ -14,6 +15,8 @@ STEPS = 6
 """Steps of a solution that is grown step by step."""
 
 _STEP_END = "<extra_0>"
+_AGREED = 89
+"""What brief replies say: the highest of all scores, and one answer."""
 
 
 async def half(answer: str) -> bool:
@@ -21,30 +24,36 @@ async def half(answer: str) -> bool:
     return len(answer) + sum(map(ord, answer)) & 1 == 0
 
 
-def reply(place: Place, request: Request, tokens: int) -> Completion:
+async def every(answer: str) -> bool:
+    """Call all made-up answers right."""
+    return True
+
+
+def reply(place: Place, request: Request, tokens: int, *, brief: bool = False) -> Completion:
     """Make up a reply that can be read: an answer, its next step, or a score that differs from call to call."""
-    tokens, number = min(tokens, request.max_tokens or tokens), place.seed(0) % 10**6
+    tokens, last = min(tokens, request.max_tokens or tokens), 1 if brief else STEPS
+    number = _AGREED if brief else place.seed(0) % 10**6
     if request.role != "policy" and request.logprobs is not None:
         return Completion("", usage=Usage(_prompt_tokens(request), tokens), tokens=(_label(number),))
     if step := step_of(request):
         tokens, end = min(tokens, REPLY_TOKENS // STEPS), request.stop[0]
-        if step < STEPS:  # the last one holds the answer
+        if step < last:  # the last one holds the answer
             return _written(request, f"Step {number}: {_filler(tokens)}{end}", tokens, end)
     if request.role == "judge":
         # Such a number lies on every judge's scale.
         text = f'{{"reason": "{_filler(tokens)}", "score": {number % 90 / 10}}}'
     else:
-        left = max(STEPS - request.begun.count("\n\n"), 1)
+        left = max(last - request.begun.count("\n\n"), 1)
         lines = (_filler(tokens // STEPS) + "\n\n") * (left - 1)
         text = f"{lines}The final answer is \\boxed{{{number % 90}}}"
     return _written(request, text, tokens, "" if request.begun or request.stop else None)
 
 
-def scores(place: Place, pooling: Pooling) -> Pooled:
+def scores(place: Place, pooling: Pooling, *, brief: bool = False) -> Pooled:
     """Make up the scores of a reward model."""
     texts = [*(turn.content for turn in pooling.messages), pooling.text]
     usage = Usage(sum(map(len, texts)) // CHARACTERS_A_TOKEN)
-    score = place.seed(0) % 90 / 100
+    score = (_AGREED if brief else place.seed(0) % 90) / 100
     steps = max(1, sum(text.count(_STEP_END) for text in texts))
     rows = ((score,),) if pooling.task == "classify" else ((1 - score, score),) * steps
     return Pooled(rows, usage)

@@ -5,7 +5,7 @@ Knows the protocols' fields. Does not know what is asked or said.
 
 import argparse
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import fields
 
@@ -13,8 +13,10 @@ import orjson
 from aiohttp import web
 
 from mctsr.lm.base import Message, Token
+from mctsr.testing.puzzles import read_puzzle
 from mctsr.testing.step_reasoner import StepReasoner, count_words, label
 
+from .hearing import marked_steps
 from .judge import KINDS, StepJudge
 from .policy import StepWriter
 
@@ -113,10 +115,19 @@ def _entry(token: Token) -> dict[str, object]:
 
 def _pooled(reasoner: StepReasoner, body: Mapping[str, object]) -> dict[str, object]:
     messages = _messages(body)
-    item = {"index": 0, "object": "pooling", "data": reasoner.scores(messages)}
+    item = {"index": 0, "object": "pooling", "data": _rows(reasoner, messages)}
     heard = count_words(messages)
     usage = {"prompt_tokens": heard, "completion_tokens": 0, "total_tokens": heard}
     return {"object": "list", "model": MODEL, "data": [item], "usage": usage}
+
+
+def _rows(reasoner: StepReasoner, messages: Sequence[Message]) -> list[list[float]]:
+    """Return a row a step: of what is no puzzle nothing is known, but a reward model has a score for any text."""
+    said = {turn.role: turn.content for turn in messages}
+    steps = marked_steps(said.get("assistant", ""))
+    if steps and read_puzzle(said.get("user", "")) is None:
+        return [[0.5, 0.5]] * len(steps)
+    return reasoner.scores(messages)
 
 
 @asynccontextmanager

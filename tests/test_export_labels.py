@@ -204,7 +204,9 @@ async def test_a_step_below_which_nothing_has_ended_has_no_label_whatever_its_vi
         "deepsearch": {"children": "2", "rollouts": "1", "wrong": "first"},
     }
     run = await labelled(tmp_path, name, {**given[name], "uses_gold": "true"}, max_calls=2)
-    with pytest.raises(RunError, match="2 steps below which nothing has ended; give the search more to spend"):
+    with pytest.raises(
+        RunError, match="2 steps below which nothing has ended; give the search more to spend"
+    ):
         rows(run, "stepwise", Labels(min_visits=0))
 
 

@@ -176,7 +176,7 @@ def test_what_a_label_says_and_what_it_does_not_is_told_before_and_beside(tmp_pa
     run = make_step_run(tmp_path / "run")
     command("export", str(run), "--format", "math-shepherd")
     card = (run / "export" / "math-shepherd.card.md").read_text(encoding="utf-8")
-    assert "an estimate of how well the solution goes on from this step" in card
+    assert "value: what the judge said of the solution up to and with this step" in card
     assert "not a human verdict on the step" in card
 
 

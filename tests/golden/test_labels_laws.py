@@ -167,7 +167,7 @@ def test_a_dry_run_follows_the_searches_of_omega_prm(uses_gold: bool) -> None:
         ("omega-prm", {"c": "-1"}, "c is -1"),
         ("omega-prm", {"most_steps": "1"}, "most_steps is 1"),
         ("omega-prm", {"max_tokens": "0"}, "max_tokens is 0"),
-        ("omega-prm", {"boundary": ""}, "none of them empty"),
+        ("omega-prm", {"boundary": ""}, "boundary is empty"),
         ("math-shepherd", {"n": "0"}, "n is 0"),
         ("math-shepherd", {"completions": "0"}, "completions is 0"),
         ("math-shepherd", {"max_steps": "0"}, "max_steps is 0"),

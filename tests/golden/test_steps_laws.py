@@ -236,7 +236,7 @@ def test_the_expander_fits_the_judge_and_the_boundary() -> None:
         ("tot", {"votes": "0"}, "votes is 0"),
         ("puct-prm", {"paths": "-1"}, "paths is -1"),
         ("puct-prm", {"children": "0"}, "n is 0"),
-        ("puct-prm", {"boundary": ""}, "none of them empty"),
+        ("puct-prm", {"boundary": ""}, "boundary is empty"),
         ("rstar-math", {"max_steps": "0"}, "max_steps is 0"),
         ("rest-mcts", {"forward": "0"}, "forward is 0"),
         ("rest-mcts", {"rounds": "0"}, "rounds is 0"),

@@ -24,7 +24,7 @@ def dvts(
     """Diverse verifier tree search. Beeching et al. 2024, "Scaling test-time compute with open models".
 
     n / m subtrees that never mix: each round writes m next steps below each subtree's survivor, and the one with the
-    best score survives. A subtree is done when its survivor is finished. The last steps of every subtree vote,
+    best score survives. A subtree ends once its survivor is finished. The last steps of every subtree vote,
     weighted by their scores, those that did not survive included. Calls: n a round, and as many for scores where the
     judge makes calls; with solutions of six steps and the default judge 12 n at most.
 

@@ -31,7 +31,8 @@ from mctsr.tree import Tree
 
 __all__ = [
     "Answerer", "Ask", "Backup", "Draft", "Expander", "Fault", "Judge", "Ledger", "Path", "PathNode", "Problem",
-    "Rule", "Selected", "Selector", "Stopper", "Unscored", "Verdict", "check_part", "not_numbers",
+    "Rule", "Selected", "Selector", "Stopper", "Unscored", "Verdict", "check_part", "not_numbers", "use_gold",
+    "words_of",
 ]  # fmt: skip
 
 
@@ -103,6 +104,16 @@ class Backup(Protocol):
 Rule = Callable[[Tree, Ids], Floats]
 Stopper = Callable[[Tree, Ledger], str | None]
 Answerer = Callable[[Tree], Selected]
+
+
+def words_of(what: str, *parts: object) -> frozenset[str]:
+    """Return all words that parts declare as `what`, such as "wishes"; few parts declare any."""
+    return frozenset[str]().union(*(getattr(part, what, frozenset()) for part in parts))
+
+
+def use_gold(*parts: object) -> bool:
+    """Say whether any of the parts declares that it compares answers with known ones."""
+    return any(getattr(part, "uses_gold", False) for part in parts)
 
 
 def not_numbers(of: str, values: Floats, ids: Ids) -> RecipeError:

@@ -20,7 +20,7 @@ A published method is a keyword function that returns one `Recipe`; the loop in 
 from dataclasses import dataclass
 
 from mctsr.errors import RecipeError
-from mctsr.parts import Answerer, Backup, Expander, Judge, Selector, Stopper, check_part
+from mctsr.parts import Answerer, Backup, Expander, Judge, Selector, Stopper, check_part, use_gold, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +60,14 @@ class Recipe:
     @property
     def prompts(self) -> frozenset[str]:
         """Prompt files that parts are sure to ask for; few parts say so, those whose prompts a user names."""
-        parts = (self.expander, self.judge)
-        return frozenset[str]().union(*(getattr(part, "prompts", frozenset()) for part in parts))
+        return words_of("prompts", self.expander, self.judge)
 
     @property
     def uses_gold(self) -> bool:
         """Whether a part compares answers with known ones: such a search makes labels, and tests nothing."""
-        return any(getattr(part, "uses_gold", False) for part in (self.expander, self.judge))
+        return use_gold(self.expander, self.judge)
 
     @property
     def wishes(self) -> frozenset[str]:
         """What parts make use of where the model offers it, and do without where not; few parts say so."""
-        parts = (self.expander, self.judge)
-        return frozenset[str]().union(*(getattr(part, "wishes", frozenset()) for part in parts))
+        return words_of("wishes", self.expander, self.judge)

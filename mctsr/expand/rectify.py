@@ -6,7 +6,7 @@ from functools import partial
 
 from mctsr.caller import Caller
 from mctsr.errors import RecipeError
-from mctsr.parts import Draft, Expander, Fault, Judge, Path, PathNode, Problem, Verdict
+from mctsr.parts import Draft, Expander, Fault, Judge, Path, PathNode, Problem, Verdict, use_gold, words_of
 
 from .boundary import PARAGRAPHS, Boundary, split
 from .drafts import together, whole_answer
@@ -49,13 +49,12 @@ class Rectify:
     @property
     def wishes(self) -> frozenset[str]:
         """What the judge makes use of where its model offers it."""
-        found: frozenset[str] = getattr(self.judge, "wishes", frozenset())
-        return found
+        return words_of("wishes", self.judge)
 
     @property
     def uses_gold(self) -> bool:
         """Whether the inner expander or the judge compares answers with the known one."""
-        return any(getattr(part, "uses_gold", False) for part in (self.inner, self.judge))
+        return use_gold(self.inner, self.judge)
 
     async def open(self, problem: Problem, n: int, llm: Caller) -> Sequence[Draft | Fault]:
         """Open as the inner expander does."""

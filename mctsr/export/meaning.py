@@ -136,10 +136,10 @@ def meaning(run: "Run", labels: Labels) -> tuple[str, ...]:
         return (_judge_of(run), judged(run), *judge_lines(run), _few(_FEW, labels))
     right = (
         "right: equal to the known answer, which the recipe was told to use (uses_gold)"
-        if uses_gold(run)
+        if run.uses_gold
         else f"right: {kind.otherwise}; no known answer was used"
     )
-    asked = () if uses_gold(run) else judge_lines(run)
+    asked = () if run.uses_gold else judge_lines(run)
     return (_judge_of(run), right, *kind.says, *asked, _few(kind.few, labels))
 
 
@@ -154,11 +154,6 @@ def counts_completions(run: "Run") -> bool:
     return kind is not None and kind.completed
 
 
-def uses_gold(run: "Run") -> bool:
-    """Say whether the recipe was told to consult gold answers; run.json keeps its arguments."""
-    return run.record["recipe_arguments"].get("uses_gold") is True
-
-
 def _few(words: str, labels: Labels) -> str:
     if labels.min_visits == 0:
         return "steps with a value that were never visited are labelled, too"
@@ -167,7 +162,7 @@ def _few(words: str, labels: Labels) -> str:
 
 def _judge_of(run: "Run") -> str:
     gold = "labels: judge values of a recipe that used gold answers"
-    return gold if uses_gold(run) else "labels: judge values, no gold"
+    return gold if run.uses_gold else "labels: judge values, no gold"
 
 
 def _kind_of(run: "Run") -> _Kind | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from mctsr.caller import Caller
 from mctsr.errors import RecipeError, ServerError
-from mctsr.parts import Draft, Judge, Path, Unscored, Verdict
+from mctsr.parts import Draft, Judge, Path, Unscored, Verdict, use_gold, words_of
 from mctsr.tree import Sample
 
 AHEAD = "what lies ahead:"
@@ -72,13 +72,12 @@ class Lookahead:
     @property
     def wishes(self) -> frozenset[str]:
         """What the inner judge makes use of."""
-        found: frozenset[str] = getattr(self.inner, "wishes", frozenset())
-        return found
+        return words_of("wishes", self.inner)
 
     @property
     def uses_gold(self) -> bool:
         """Whether the inner judge does."""
-        return bool(getattr(self.inner, "uses_gold", False))
+        return use_gold(self.inner)
 
     @property
     def low(self) -> float:

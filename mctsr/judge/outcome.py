@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from mctsr.caller import Caller
 from mctsr.errors import RecipeError
 from mctsr.grading import normal_form
-from mctsr.parts import Judge, Path, Unscored, Verdict
+from mctsr.parts import Judge, Path, Unscored, Verdict, use_gold, words_of
 from mctsr.tree import Sample
 
 from .mc_estimate import most_common
@@ -107,13 +107,12 @@ class Ends:
     @property
     def wishes(self) -> frozenset[str]:
         """What the inner judge makes use of."""
-        found: frozenset[str] = getattr(self.inner, "wishes", frozenset())
-        return found
+        return words_of("wishes", self.inner)
 
     @property
     def uses_gold(self) -> bool:
         """Whether the inner judge does."""
-        return bool(getattr(self.inner, "uses_gold", False))
+        return use_gold(self.inner)
 
     async def judge(self, path: Path, draft: int, llm: Caller) -> Verdict | Unscored:
         """Judge the path's last node if it is an end."""
